@@ -1,1 +1,1 @@
-"""The wire contract of tilewarp: messages and services generated from the proto files."""
+"""The wire contract of tilewarp, generated from the proto files beside it."""

@@ -1,1 +1,1 @@
-"""Version 1 of the wire contract; import the generated modules, as in `from tilewarp.v1 import jobs_pb2`."""
+"""Version 1 of the wire contract: `from tilewarp.v1 import jobs_pb2` and its siblings."""
