@@ -1,0 +1,132 @@
+"""The errors a call may end with, and the one table that gives each kind its gRPC status."""
+
+import logging
+from dataclasses import dataclass
+
+import grpc
+import redis.exceptions
+from google.protobuf import any_pb2, duration_pb2, message
+from google.rpc import error_details_pb2, status_pb2
+
+RETRY_SECONDS = 1
+
+logger = logging.getLogger(__name__)
+
+
+class CallError(Exception):
+    """Ends a call; the text is for the caller. Its subclasses are the kinds that the table knows."""
+
+
+@dataclass(frozen=True)
+class FieldFault:
+    """What is wrong with one field of a request, named as in the proto."""
+
+    field: str
+    fault: str
+
+
+class InvalidRequest(CallError):
+    """The request is wrong, whatever the state of the service; carries every fault."""
+
+    def __init__(self, faults: list[FieldFault]) -> None:
+        super().__init__("; ".join(f"{fault.field}: {fault.fault}" for fault in faults))
+        self.faults = faults
+
+
+class UnknownJob(CallError):
+    """There is no such job, or it is another client's."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no job {name}")
+
+
+class RequestIdReused(CallError):
+    """The request id was used before, with other content."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"the request id {request_id} was used with other content")
+
+
+class WrongState(CallError):
+    """The job's state does not allow the call; the text names it."""
+
+
+class OverQuota(CallError):
+    """The service takes no more of this now."""
+
+    def __init__(self, subject: str, description: str) -> None:
+        super().__init__(f"{subject}: {description}")
+        self.subject = subject
+        self.description = description
+
+
+class StoreAway(CallError):
+    """The store does not answer; worth another try."""
+
+    def __init__(self) -> None:
+        super().__init__("the store does not answer")
+
+
+class Draining(CallError):
+    """The gateway is stopping; another one, or this one restarted, will answer."""
+
+    def __init__(self) -> None:
+        super().__init__("the gateway is stopping")
+
+
+CODES: dict[type[CallError], grpc.StatusCode] = {
+    InvalidRequest: grpc.StatusCode.INVALID_ARGUMENT,
+    UnknownJob: grpc.StatusCode.NOT_FOUND,
+    RequestIdReused: grpc.StatusCode.ALREADY_EXISTS,
+    WrongState: grpc.StatusCode.FAILED_PRECONDITION,
+    OverQuota: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    StoreAway: grpc.StatusCode.UNAVAILABLE,
+    Draining: grpc.StatusCode.UNAVAILABLE,
+}
+
+
+def find_status(error: Exception) -> status_pb2.Status:
+    """Return the status, with its details, that a call ends with after `error`.
+
+    What the table does not know is INTERNAL: it is logged whole and told to nobody.
+    """
+    if isinstance(error, redis.exceptions.ConnectionError | redis.exceptions.TimeoutError):
+        error = StoreAway()
+    if not isinstance(error, CallError):
+        logger.error("a call failed", exc_info=error)
+        return status_pb2.Status(code=_number(grpc.StatusCode.INTERNAL), message="internal error")
+    details = [_pack(detail) for detail in _find_details(error)]
+    return status_pb2.Status(
+        code=_number(CODES[type(error)]), message=str(error), details=details
+    )
+
+
+def _find_details(error: CallError) -> list[message.Message]:
+    match error:
+        case InvalidRequest():
+            violations = [
+                error_details_pb2.BadRequest.FieldViolation(field=f.field, description=f.fault)
+                for f in error.faults
+            ]
+            return [error_details_pb2.BadRequest(field_violations=violations)]
+        case OverQuota():
+            violation = error_details_pb2.QuotaFailure.Violation(
+                subject=error.subject, description=error.description
+            )
+            return [error_details_pb2.QuotaFailure(violations=[violation])]
+        case StoreAway() | Draining():
+            delay = duration_pb2.Duration(seconds=RETRY_SECONDS)
+            return [error_details_pb2.RetryInfo(retry_delay=delay)]
+        case _:
+            return []
+
+
+def _pack(detail: message.Message) -> any_pb2.Any:
+    packed = any_pb2.Any()
+    packed.Pack(detail)
+    return packed
+
+
+def _number(code: grpc.StatusCode) -> int:
+    number: int = code.value[0]
+    return number
