@@ -1,0 +1,1 @@
+"""The workers' side of the service: settings, the store, Celery tickets and what a worker does."""

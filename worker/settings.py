@@ -1,0 +1,116 @@
+"""Every setting of the service, once: name, type, default, smallest value and help.
+
+Each is read from the environment variable `TILEWARP_<NAME>`; command-line flags are made from the
+same table.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any
+
+PREFIX = "TILEWARP_"
+
+
+class SettingsError(ValueError):
+    """A setting's text cannot be read; the message names the variable, the text and the reason."""
+
+
+def _setting(default: Any, description: str, least: float = 0) -> Any:
+    return field(default=default, metadata={"help": description, "least": least})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one process. Times are in seconds."""
+
+    redis_url: str = _setting(
+        "redis://127.0.0.1:6379/0",
+        "the store and broker: redis://, rediss:// or unix:///path?db=0",
+    )
+    store_timeout: float = _setting(2.0, "seconds to wait for an answer of the store", 0.05)
+
+    listen: str = _setting("127.0.0.1:50051", "HOST:PORT the gateway serves gRPC on; port 0: any")
+    gateway_metrics: str = _setting("", "HOST:PORT the gateway serves /metrics on; empty: nowhere")
+    worker_metrics: str = _setting("", "HOST:PORT a worker serves /metrics on; empty: nowhere")
+    metrics_dir: str = _setting(
+        "", "directory for the metrics of a worker's processes, wiped at start; empty: a new one"
+    )
+
+    max_message: int = _setting(4 << 20, "largest gRPC message received, in bytes", 1024)
+    max_positions: int = _setting(100_000, "most positions of a job", 1)
+    max_fen_length: int = _setting(256, "longest position text, in characters", 1)
+    max_moves: int = _setting(2_000, "most moves played from a position")
+    max_nodes: int = _setting(1_000_000_000, "largest node limit of a position", 1)
+    max_depth: int = _setting(64, "largest depth limit of a position, in plies", 1)
+    max_time: float = _setting(3_600.0, "largest time limit of a position", 0.001)
+    max_labels: int = _setting(16, "most labels of a job")
+    max_label_length: int = _setting(100, "longest key or value of a label, in characters", 1)
+    max_client_length: int = _setting(128, "longest name of a client, in characters", 1)
+    max_page: int = _setting(500, "most jobs or result rows in one answer", 1)
+
+    staging_ttl: float = _setting(600.0, "seconds until a submission left half-way is dropped", 1)
+    result_ttl: float = _setting(86_400.0, "seconds a job is kept after its end", 1)
+
+    lease: float = _setting(5.0, "seconds a claim lives without progress", 0.2)
+    max_attempts: int = _setting(3, "attempts at a position before it is given up", 1)
+    claim_time: float = _setting(1.0, "seconds of work a worker takes at once", 0.01)
+    max_claim: int = _setting(256, "most positions a worker takes at once", 1)
+    flush_interval: float = _setting(0.25, "seconds between hand-ins of a running claim", 0.01)
+    sweep_interval: float = _setting(
+        1.0, "seconds between sweeps of lost claims by a gateway", 0.01
+    )
+
+    workers: int = _setting(0, "worker processes of a host; 0: one for each processor")
+    worker_ttl: float = _setting(
+        6.0, "seconds after its last sign until a worker counts as gone", 1
+    )
+    log_level: str = _setting("INFO", "DEBUG, INFO, WARNING or ERROR")
+
+    def __post_init__(self) -> None:
+        for entry in table():
+            value = getattr(self, entry.name)
+            if not isinstance(value, str) and not value >= entry.metadata["least"]:
+                raise SettingsError(f"{variable(entry.name)}={value}: {_expected(entry)}")
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str] = os.environ, **given: Any) -> "Settings":
+        """Return the settings of the environment; a value given by name and not None comes first.
+
+        Raises SettingsError for the first text that is not of its setting's type and for a number
+        below its least value.
+        """
+        values = {
+            entry.name: _parse(entry, environment[variable(entry.name)])
+            for entry in table()
+            if variable(entry.name) in environment
+        }
+        values.update((name, value) for name, value in given.items() if value is not None)
+        return replace(cls(), **values)
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that give these settings to a child process."""
+        return {variable(entry.name): str(getattr(self, entry.name)) for entry in table()}
+
+
+def table() -> Iterable[Field[Any]]:
+    """Return the settings as dataclass fields: `name`, `type`, `default`, `metadata["help"]`."""
+    return fields(Settings)
+
+
+def variable(name: str) -> str:
+    """Return the environment variable of a setting."""
+    return PREFIX + name.upper()
+
+
+def _parse(entry: Field[Any], text: str) -> Any:
+    convert: Any = entry.type
+    try:
+        return convert(text)
+    except ValueError:
+        raise SettingsError(f"{variable(entry.name)}={text!r}: {_expected(entry)}") from None
+
+
+def _expected(entry: Field[Any]) -> str:
+    kind = "an integer" if entry.type is int else "a number"
+    return f"expected {kind} of at least {entry.metadata['least']:g}"

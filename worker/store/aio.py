@@ -1,0 +1,307 @@
+"""The gateway's side of the store: submit, look, follow, cancel, sweep. For one event loop."""
+
+import asyncio
+import re
+import secrets
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+import redis
+import redis.asyncio
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from worker.settings import Settings
+from worker.store import keys, scripts
+from worker.store.parse import (
+    check_policy,
+    format_new_job,
+    parse_job,
+    parse_load,
+    parse_row,
+    parse_totals,
+    parse_workers,
+)
+from worker.store.types import (
+    ClassLoad,
+    Committed,
+    Job,
+    JobClass,
+    JobId,
+    JobLostError,
+    JobNotFoundError,
+    JobPage,
+    NewJob,
+    RequestConflictError,
+    Row,
+    RowKind,
+    RowOrder,
+    RowPage,
+    StagingLostError,
+    Swept,
+    Totals,
+    UnitIndex,
+    WorkerInfo,
+)
+
+JOB_ID = re.compile(r"(?P<epoch>[0-9a-f]{8})-[0-9a-f]{16}")
+CANARY_PAUSE = 0.02
+"""Seconds between looks for a canary's answer."""
+EVENT_WAIT = 1.0
+"""Seconds to wait for an event before the connection is checked."""
+
+
+class AsyncStore:
+    """The store as a gateway uses it.
+
+    Every call waits at most the setting `store_timeout` for each answer and is not tried again;
+    when the server is away it raises `redis.RedisError`, and `redis.exceptions.OutOfMemoryError`
+    when a submission meets a full server. All calls but `stage` may be repeated.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._redis: Any = redis.asyncio.Redis.from_url(
+            settings.redis_url,
+            socket_timeout=settings.store_timeout,
+            socket_connect_timeout=settings.store_timeout,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._commit = self._script("commit")
+        self._cancel = self._script("cancel")
+        self._sweep = self._script("sweep")
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._redis.aclose()
+
+    async def ping(self) -> None:
+        """Return if the server answers."""
+        await self._redis.ping()
+
+    async def check(self) -> None:
+        """Return if the server is there and keeps what it is given, else raise.
+
+        Raises EvictingPolicyError, or `redis.RedisError`. A server that hides its configuration
+        is taken at its word.
+        """
+        await self._redis.ping()
+        try:
+            config = await self._redis.config_get("maxmemory*")
+        except redis.ResponseError:
+            return
+        check_policy(config)
+
+    async def epoch(self) -> str:
+        """Return the store's epoch, writing it if the store is used for the first time."""
+        pipe = self._redis.pipeline()
+        pipe.set(keys.EPOCH, secrets.token_hex(4), nx=True)
+        pipe.get(keys.EPOCH)
+        return (await pipe.execute())[1].decode()  # type: ignore[no-any-return]
+
+    async def new_job_id(self) -> JobId:
+        """Return an id for a job to be submitted; it stands for nothing until the commit."""
+        return JobId(f"{await self.epoch()}-{secrets.token_hex(8)}")
+
+    async def stage(
+        self, job_id: JobId, units: Sequence[bytes], rejected: Mapping[UnitIndex, bytes]
+    ) -> None:
+        """Append units to a submission, and the rows of those among them that are rejected.
+
+        `units` continue those staged before; a rejected unit stands among them too, as its place
+        counts. `rejected` maps indices in the whole submission to serialized ResultRows. What is
+        staged is dropped after the setting `staging_ttl`, counted from the last call, unless it is
+        committed.
+        """
+        parts = keys.units(job_id), keys.rows(job_id), keys.order(job_id)
+        pipe = self._redis.pipeline()
+        if units:
+            pipe.rpush(parts[0], *units)
+        if rejected:
+            tag = RowKind.REJECTED.value.encode()
+            pipe.hset(parts[1], mapping={index: tag + row for index, row in rejected.items()})
+            pipe.rpush(parts[2], *rejected)
+        for part in parts:
+            pipe.pexpire(part, int(self._settings.staging_ttl * 1000))
+        await pipe.execute()
+
+    async def discard(self, job_id: JobId) -> None:
+        """Drop what is staged for a job that will not be committed."""
+        await self._redis.unlink(keys.units(job_id), keys.rows(job_id), keys.order(job_id))
+
+    async def commit(self, job: NewJob) -> Committed:
+        """Make a staged job visible and claimable, all of it at once.
+
+        With a request id that names a job of this client with the same digest, that job is the
+        answer and what was staged is dropped. A job whose units are all rejected has ended at once.
+        Raises RequestConflictError, and StagingLostError if not exactly `job.total` units are
+        staged.
+        """
+        request = keys.request(job.client, job.request_id) if job.request_id else ""
+        epoch = job.job_id.partition("-")[0]
+        answer, *found = await self._commit(
+            args=[
+                *(job.job_id, epoch, request, job.digest, job.total),
+                *(job.job_class.value, job.client),
+                *format_new_job(job),
+            ]
+        )
+        if answer == b"conflict":
+            raise RequestConflictError(job.request_id)
+        if answer == b"staging":
+            raise StagingLostError(job.job_id)
+        return Committed(JobId(found[0].decode()), answer == b"new")
+
+    async def job(self, job_id: JobId) -> Job:
+        """Return a committed job. Raises JobLostError or JobNotFoundError."""
+        fields = await self._redis.hgetall(keys.job(job_id))
+        if not fields:
+            raise await self._missing(job_id)
+        return parse_job(job_id, fields)
+
+    async def jobs(self, client: str, limit: int, cursor: int | None = None) -> JobPage:
+        """Return a client's jobs, the newest first; `cursor` comes from the page before."""
+        newest = "+inf" if cursor is None else f"({cursor}"
+        found = await self._redis.zrevrangebyscore(
+            keys.client_jobs(client), newest, "-inf", start=0, num=limit, withscores=True
+        )
+        ids = [JobId(member.decode()) for member, _ in found]
+        pipe = self._redis.pipeline(transaction=False)
+        for job_id in ids:
+            pipe.hgetall(keys.job(job_id))
+        records = await pipe.execute()
+        return JobPage(
+            [
+                parse_job(job_id, fields)
+                for job_id, fields in zip(ids, records, strict=True)
+                if fields
+            ],
+            int(found[-1][1]) if len(found) == limit else None,
+        )
+
+    async def rows(self, job_id: JobId, order: RowOrder, offset: int, limit: int) -> RowPage:
+        """Return the rows there are from `offset` on, at most `limit`; begin with offset 0.
+
+        By index, the rows stop before the first unit without one; in a cancelled job such units are
+        passed over. Of a job that has expired there are none.
+        """
+        if order is RowOrder.FINISHED:
+            return await self._finished_rows(job_id, offset, limit)
+        return await self._input_rows(job_id, offset, limit)
+
+    async def units(self, job_id: JobId, indices: Sequence[UnitIndex]) -> list[bytes]:
+        """Return units of a job as they were staged; empty bytes for one that is not there."""
+        pipe = self._redis.pipeline(transaction=False)
+        for index in indices:
+            pipe.lindex(keys.units(job_id), index)
+        return [unit or b"" for unit in await pipe.execute()]
+
+    async def cancel(self, job_id: JobId) -> Job:
+        """Cancel a job and return it; one that has ended is left as it is.
+
+        Its rows stay; what workers still hand in is refused. Raises JobLostError or
+        JobNotFoundError.
+        """
+        await self._cancel(args=[job_id])
+        return await self.job(job_id)
+
+    async def sweep(self) -> Swept:
+        """End the claims past their deadline and forget the jobs past their time to be kept.
+
+        The unfinished units of a lost claim are tried again one by one, or given up after the
+        setting `max_attempts`. To be called all the time, by any number of gateways.
+        """
+        return Swept(*await self._sweep(args=[self._settings.max_attempts]))
+
+    async def tickets_needed(self) -> int:
+        """Return how many tickets to issue, so that every idle slot has one while units wait."""
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.zcard(keys.CLAIMS)
+        pipe.llen(keys.BROKER_PREFIX + keys.TICKET_QUEUE)
+        claims, queued = await pipe.execute()
+        slots = sum(worker.slots for worker in await self.workers())
+        claimable = sum(load.claimable for load in (await self.load()).values())
+        return max(0, min(claimable, slots - int(claims)) - int(queued))
+
+    async def load(self) -> dict[JobClass, ClassLoad]:
+        """Return the claimable and claimed units of every class."""
+        return parse_load(await self._redis.hgetall(keys.LOAD))
+
+    async def totals(self) -> Totals:
+        """Return the exact counts since the store was first used."""
+        return parse_totals(await self._redis.hgetall(keys.TOTALS))
+
+    async def workers(self) -> list[WorkerInfo]:
+        """Return the worker hosts that gave a sign within the setting `worker_ttl`."""
+        names = await self._redis.zrange(keys.WORKERS, 0, -1)
+        if not names:
+            return []
+        return parse_workers(await self._redis.mget([keys.worker(name.decode()) for name in names]))
+
+    async def await_canary(self, nonce: str, timeout: float) -> str | None:
+        """Wait for the answer to the canary of this nonce; return the worker's name, or None.
+
+        Raises `redis.RedisError` when the server is away.
+        """
+        deadline = asyncio.get_running_loop().time() + timeout
+        while asyncio.get_running_loop().time() < deadline:
+            answer = await self._redis.getdel(keys.canary(nonce))
+            if answer is not None:
+                return answer.decode()  # type: ignore[no-any-return]
+            await asyncio.sleep(CANARY_PAUSE)
+        return None
+
+    async def events(self) -> AsyncIterator[JobId | None]:
+        """Yield the id of every job that has new rows or another state, while the server is there.
+
+        Yields None once it listens and then about every second without an event, so that the caller
+        can look at what it may have missed. Raises `redis.RedisError` when the connection is lost:
+        what happens until the next call is not told.
+        """
+        async with self._redis.pubsub() as pubsub:
+            await pubsub.subscribe(keys.EVENTS)
+            while True:
+                message = await pubsub.get_message(timeout=EVENT_WAIT)
+                if message is None or message["type"] == "subscribe":
+                    yield None
+                elif message["type"] == "message":
+                    yield JobId(message["data"].decode())
+
+    async def _finished_rows(self, job_id: JobId, offset: int, limit: int) -> RowPage:
+        indices = [
+            int(index)
+            for index in await self._redis.lrange(keys.order(job_id), offset, offset + limit - 1)
+        ]
+        return RowPage(
+            [row for row in await self._rows_at(job_id, indices) if row is not None],
+            offset + len(indices),
+        )
+
+    async def _input_rows(self, job_id: JobId, offset: int, limit: int) -> RowPage:
+        state, total = await self._redis.hmget(keys.job(job_id), "state", "total")
+        end = min(offset + limit, int(total or 0))
+        rows: list[Row] = []
+        for index, row in enumerate(await self._rows_at(job_id, range(offset, end)), offset):
+            if row is not None:
+                rows.append(row)
+            elif state != b"CANCELLED":
+                return RowPage(rows, index)
+        return RowPage(rows, max(offset, end))
+
+    async def _rows_at(self, job_id: JobId, indices: Sequence[int]) -> list[Row | None]:
+        if not indices:
+            return []
+        stored = await self._redis.hmget(keys.rows(job_id), list(indices))
+        return [
+            None if row is None else parse_row(index, row)
+            for index, row in zip(indices, stored, strict=True)
+        ]
+
+    async def _missing(self, job_id: JobId) -> Exception:
+        match = JOB_ID.fullmatch(job_id)
+        if match and match["epoch"] != await self.epoch():
+            return JobLostError(job_id)
+        return JobNotFoundError(job_id)
+
+    def _script(self, name: str) -> Any:
+        return self._redis.register_script(scripts.source(name))

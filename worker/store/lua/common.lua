@@ -1,0 +1,139 @@
+-- What the scripts share. It stands before each of them.
+-- A job `id` has the keys tw:job:<id> (hash) and tw:job:<id>:<part>; docs/redis.md lists them all.
+
+local CLASSES = {'INTERACTIVE', 'BULK', 'BACKGROUND'} -- the most urgent first
+local PARTS = {':units', ':rows', ':order', ':retry', ':attempts', ':owners'}
+local call = redis.call
+
+-- Milliseconds of the server's clock: no other clock is ever compared with it.
+local function now_ms()
+  local time = call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- A number as text without an exponent.
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+local function next_number()
+  return call('INCR', 'tw:counter')
+end
+
+local function job_key(id)
+  return 'tw:job:' .. id
+end
+
+local function queue_key(class, client)
+  return 'tw:queue:' .. class .. ':' .. client
+end
+
+local function job_fields(id, ...)
+  return call('HMGET', job_key(id), ...)
+end
+
+local function set_state(id, state)
+  local kind, old = unpack(job_fields(id, 'kind', 'state'))
+  if old == 'QUEUED' or old == 'RUNNING' then
+    call('HINCRBY', 'tw:totals', 'jobs:' .. kind .. ':' .. old, -1)
+  end
+  call('HINCRBY', 'tw:totals', 'jobs:' .. kind .. ':' .. state, 1)
+  call('HSET', job_key(id), 'state', state)
+end
+
+-- Changes the number of claimable units, and lets the job wait in its client's queue exactly while
+-- it has some. The queue is by order of submission, so that a job that returns has its old place;
+-- a client that returns waits for its turn behind the others.
+local function add_claimable(id, count)
+  local class, client, submission = unpack(job_fields(id, 'class', 'client', 'submission'))
+  local queue, turns = queue_key(class, client), 'tw:turns:' .. class
+  local claimable = call('HINCRBY', job_key(id), 'claimable', count)
+  call('HINCRBY', 'tw:load', 'claimable:' .. class, count)
+  if claimable > 0 then
+    call('ZADD', queue, submission, id)
+    call('ZADD', turns, 'NX', next_number(), client)
+  else
+    call('ZREM', queue, id)
+    if call('EXISTS', queue) == 0 then
+      call('ZREM', turns, client)
+    end
+  end
+end
+
+local function close_claim(token)
+  local class, left = unpack(call('HMGET', 'tw:claim:' .. token, 'class', 'left'))
+  call('HINCRBY', 'tw:load', 'claimed:' .. class, -left)
+  call('ZREM', 'tw:claims', token)
+  call('DEL', 'tw:claim:' .. token)
+end
+
+-- Ends a job: it leaves the queue, its claims are void, and all its keys expire together.
+local function end_job(id, state)
+  for _, token in ipairs(call('ZRANGE', 'tw:claims', 0, -1)) do
+    if call('HGET', 'tw:claim:' .. token, 'job') == id then
+      close_claim(token)
+    end
+  end
+  local client, request, keep, claimable =
+    unpack(job_fields(id, 'client', 'request_key', 'keep_ms', 'claimable'))
+  add_claimable(id, -claimable)
+  set_state(id, state)
+  local now = now_ms()
+  local expires = text(now + keep)
+  call('HSET', job_key(id), 'ended_ms', text(now), 'expires_ms', expires)
+  call('DEL', job_key(id) .. ':retry', job_key(id) .. ':attempts', job_key(id) .. ':owners')
+  call('PEXPIREAT', job_key(id), expires)
+  for _, part in ipairs(PARTS) do
+    call('PEXPIREAT', job_key(id) .. part, expires)
+  end
+  if request ~= '' then
+    call('PEXPIREAT', request, expires)
+  end
+  call('ZADD', 'tw:ended', expires, id .. ' ' .. client)
+end
+
+-- Ends the job when every unit has its row, and tells those who watch it.
+local function settle(id)
+  local total, done, rejected, quarantined =
+    unpack(job_fields(id, 'total', 'done', 'rejected', 'quarantined'))
+  if done + rejected + quarantined == tonumber(total) then
+    end_job(id, 'SUCCEEDED')
+  end
+  call('PUBLISH', 'tw:events', id)
+end
+
+-- Writes the row of a unit that is given up.
+local function quarantine(id, index, attempts, cause)
+  call('HSET', job_key(id) .. ':rows', index, 'Q' .. attempts .. ' ' .. cause)
+  call('RPUSH', job_key(id) .. ':order', index)
+  call('HDEL', job_key(id) .. ':attempts', index)
+  call('HINCRBY', job_key(id), 'quarantined', 1)
+  call('HINCRBY', 'tw:totals', 'quarantined', 1)
+end
+
+-- Takes its unfinished units from a claim that is not finished by its worker. Each waits to be
+-- tried alone, or is given up after `max_attempts`. Returns the counts of both.
+local function lose_claim(token, max_attempts, cause)
+  local id, indexes = unpack(call('HMGET', 'tw:claim:' .. token, 'job', 'indexes'))
+  local retried, given_up = 0, 0
+  for index in string.gmatch(indexes, '%d+') do
+    if call('HGET', job_key(id) .. ':owners', index) == token then
+      call('HDEL', job_key(id) .. ':owners', index)
+      call('HINCRBY', job_key(id), 'attempts', 1)
+      call('HINCRBY', 'tw:totals', 'attempts', 1)
+      local attempts = call('HGET', job_key(id) .. ':attempts', index)
+      if tonumber(attempts) >= max_attempts then
+        quarantine(id, index, attempts, cause)
+        given_up = given_up + 1
+      else
+        call('RPUSH', job_key(id) .. ':retry', index)
+        retried = retried + 1
+      end
+    end
+  end
+  close_claim(token)
+  call('HINCRBY', 'tw:totals', 'lost_claims', 1)
+  add_claimable(id, retried)
+  settle(id)
+  return retried, given_up
+end

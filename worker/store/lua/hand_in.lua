@@ -1,0 +1,48 @@
+#!lua flags=allow-oom
+-- Accepts rows of a claim, counting them in the same step, and renews the claim.
+-- ARGV: token, job id, lease in ms, then for each unit: index, 'R' or 'Q', payload, nodes,
+-- microseconds. With no unit it is a renewal alone.
+-- Returns {number accepted, state of the claim}.
+local token, id, lease = ARGV[1], ARGV[2], ARGV[3]
+local key, claim = job_key(id), 'tw:claim:' .. token
+
+if call('EXISTS', claim) == 0 then
+  return {0, call('HGET', key, 'state') == 'CANCELLED' and 'cancelled' or 'lost'}
+end
+local accepted, done, nodes, search_us = 0, 0, 0, 0
+for place = 4, #ARGV, 5 do
+  local index, kind, payload = ARGV[place], ARGV[place + 1], ARGV[place + 2]
+  if call('HGET', key .. ':owners', index) == token then
+    call('HDEL', key .. ':owners', index)
+    accepted = accepted + 1
+    if kind == 'R' then
+      call('HSET', key .. ':rows', index, 'R' .. payload)
+      call('RPUSH', key .. ':order', index)
+      call('HDEL', key .. ':attempts', index)
+      done = done + 1
+      nodes = nodes + ARGV[place + 3]
+      search_us = search_us + ARGV[place + 4]
+    else
+      quarantine(id, index, call('HGET', key .. ':attempts', index), payload)
+    end
+  end
+end
+if accepted > 0 then
+  for field, count in pairs({nodes = nodes, search_us = search_us, attempts = accepted}) do
+    call('HINCRBY', key, field, text(count))
+    call('HINCRBY', 'tw:totals', field, text(count))
+  end
+  call('HINCRBY', key, 'done', done)
+  call('HINCRBY', 'tw:totals', 'positions', done)
+  call('HINCRBY', 'tw:load', 'claimed:' .. call('HGET', claim, 'class'), -accepted)
+end
+local left = call('HINCRBY', claim, 'left', -accepted)
+if left == 0 then
+  close_claim(token)
+else
+  call('ZADD', 'tw:claims', text(now_ms() + lease), token)
+end
+if accepted > 0 then
+  settle(id)
+end
+return {accepted, left == 0 and 'closed' or 'current'}

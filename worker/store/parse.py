@@ -1,0 +1,127 @@
+"""From the server's bytes to the store's types, and back."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from worker.store.types import (
+    ClassLoad,
+    EvictingPolicyError,
+    Job,
+    JobClass,
+    JobId,
+    JobState,
+    NewJob,
+    Row,
+    RowKind,
+    Totals,
+    UnitIndex,
+    WorkerInfo,
+)
+
+MICROSECONDS = 1_000_000
+
+
+def parse_job(job_id: JobId, fields: Mapping[bytes, bytes]) -> Job:
+    """Return the job of a committed job's hash."""
+    text = {name.decode(): value.decode() for name, value in fields.items() if name != b"spec"}
+
+    def time(name: str) -> int | None:
+        return int(text[name]) if name in text else None
+
+    return Job(
+        job_id=job_id,
+        kind=text["kind"],
+        spec=fields[b"spec"],
+        job_class=JobClass(text["class"]),
+        client=text["client"],
+        labels=json.loads(text["labels"]),
+        request_id=text["request_id"],
+        engine_version=text["engine_version"],
+        rules_version=text["rules_version"],
+        state=JobState(text["state"]),
+        error=text.get("error", ""),
+        total=int(text["total"]),
+        done=int(text["done"]),
+        rejected=int(text["rejected"]),
+        quarantined=int(text["quarantined"]),
+        claimable=int(text["claimable"]),
+        nodes=int(text["nodes"]),
+        attempts=int(text["attempts"]),
+        search_seconds=int(text["search_us"]) / MICROSECONDS,
+        created_ms=int(text["created_ms"]),
+        started_ms=time("started_ms"),
+        ended_ms=time("ended_ms"),
+        expires_ms=time("expires_ms"),
+    )
+
+
+def format_new_job(job: NewJob) -> list[str | bytes | int]:
+    """Return the fields and values of a new job's hash that the commit script only passes on."""
+    return [
+        *("kind", job.kind, "spec", job.spec),
+        *("labels", json.dumps(dict(job.labels)), "request_id", job.request_id),
+        *("keep_ms", int(job.keep * 1000)),
+        *("engine_version", job.engine_version, "rules_version", job.rules_version),
+    ]
+
+
+def parse_row(index: int, stored: bytes) -> Row:
+    """Return the row stored for a unit: a byte for its kind, then what that kind holds."""
+    kind, payload = RowKind(stored[:1].decode()), stored[1:]
+    if kind is not RowKind.QUARANTINED:
+        return Row(UnitIndex(index), kind, payload)
+    attempts, cause = payload.decode(errors="replace").split(" ", 1)
+    return Row(UnitIndex(index), kind, b"", int(attempts), cause)
+
+
+def parse_totals(fields: Mapping[bytes, bytes]) -> Totals:
+    """Return the counts of the totals' hash; what was never counted is 0."""
+    counts = {name.decode(): int(value) for name, value in fields.items()}
+    jobs = {}
+    for name, count in counts.items():
+        if name.startswith("jobs:"):
+            _, kind, state = name.split(":")
+            jobs[kind, JobState(state)] = count
+    return Totals(
+        positions=counts.get("positions", 0),
+        nodes=counts.get("nodes", 0),
+        search_seconds=counts.get("search_us", 0) / MICROSECONDS,
+        attempts=counts.get("attempts", 0),
+        quarantined=counts.get("quarantined", 0),
+        rejected=counts.get("rejected", 0),
+        lost_claims=counts.get("lost_claims", 0),
+        jobs=jobs,
+    )
+
+
+def parse_load(fields: Mapping[bytes, bytes]) -> dict[JobClass, ClassLoad]:
+    """Return the load of every class."""
+    return {
+        job_class: ClassLoad(
+            int(fields.get(f"claimable:{job_class}".encode(), 0)),
+            int(fields.get(f"claimed:{job_class}".encode(), 0)),
+        )
+        for job_class in JobClass
+    }
+
+
+def format_worker(worker: WorkerInfo) -> str:
+    """Return a worker's announcement."""
+    return json.dumps(asdict(worker))
+
+
+def parse_workers(announcements: Sequence[bytes | None]) -> list[WorkerInfo]:
+    """Return the workers announced; an announcement that expired meanwhile is passed over."""
+    return [WorkerInfo(**json.loads(text)) for text in announcements if text is not None]
+
+
+def check_policy(config: Mapping[str, Any]) -> None:
+    """Raise EvictingPolicyError if the server of this configuration may evict keys."""
+    policy, limit = config["maxmemory-policy"], int(config["maxmemory"])
+    if limit > 0 and policy != "noeviction":
+        raise EvictingPolicyError(
+            f"the store's maxmemory-policy is {policy} with maxmemory {limit}: jobs would be lost; "
+            "set maxmemory-policy to noeviction"
+        )

@@ -1,0 +1,142 @@
+"""The workers' side of the store: claim, renew, hand in, hand back. Blocking."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from worker.settings import Settings
+from worker.store import keys, scripts
+from worker.store.parse import MICROSECONDS, check_policy, format_worker
+from worker.store.types import (
+    Claim,
+    ClaimedUnit,
+    ClaimState,
+    Finished,
+    HandedIn,
+    JobId,
+    UnitIndex,
+    WorkerInfo,
+)
+
+CANARY_TTL = 60
+"""Seconds that a canary's answer waits to be seen."""
+
+
+class Store:
+    """The store as a worker uses it.
+
+    Every call waits at most the setting `store_timeout` and is not tried again; when the server is
+    away it raises `redis.RedisError`. All calls may be repeated: what a call did whose answer was
+    lost is not done twice, save a claim, which then expires. Not for use across a fork.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._redis: Any = redis.Redis.from_url(
+            settings.redis_url,
+            socket_timeout=settings.store_timeout,
+            socket_connect_timeout=settings.store_timeout,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._claim = self._script("claim")
+        self._hand_in = self._script("hand_in")
+        self._release = self._script("release")
+        self._abandon = self._script("abandon")
+        self._announce = self._script("announce")
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._redis.close()
+
+    def check(self) -> None:
+        """Return if the server is there and keeps what it is given, else raise.
+
+        Raises EvictingPolicyError, or `redis.RedisError`. A server that hides its configuration
+        is taken at its word.
+        """
+        self._redis.ping()
+        try:
+            config = self._redis.config_get("maxmemory*")
+        except redis.ResponseError:
+            return
+        check_policy(config)
+
+    def claim(self, worker: str) -> Claim | None:
+        """Claim about `claim_time` of work, at most `max_claim` units of one job; None: no work.
+
+        The claim lives for the setting `lease` unless it is renewed. An attempt at each of its
+        units is counted, unless they are handed back.
+        """
+        answer = self._claim(
+            args=[
+                worker,
+                self._lease_ms,
+                int(self._settings.claim_time * MICROSECONDS),
+                self._settings.max_claim,
+            ]
+        )
+        if answer is None:
+            return None
+        token, job_id, kind, spec, indexes, units, attempts = answer
+        return Claim(
+            int(token),
+            JobId(job_id.decode()),
+            kind.decode(),
+            spec,
+            [
+                ClaimedUnit(UnitIndex(index), unit, attempt)
+                for index, unit, attempt in zip(indexes, units, attempts, strict=True)
+            ],
+        )
+
+    def renew(self, claim: Claim) -> ClaimState:
+        """Let the claim live for another lease, if it is still current."""
+        return self.hand_in(claim, ()).state
+
+    def hand_in(self, claim: Claim, finished: Iterable[Finished]) -> HandedIn:
+        """Hand in units of a claim, and renew it.
+
+        A unit is accepted if this claim is the newest that holds it and it has no row; what is not
+        accepted is dropped, uncounted.
+        """
+        args: list[str | bytes | int] = [claim.token, claim.job_id, self._lease_ms]
+        for unit in finished:
+            kind = "Q" if unit.is_failure else "R"
+            args += [unit.index, kind, unit.payload, unit.nodes, int(unit.seconds * MICROSECONDS)]
+        accepted, state = self._hand_in(args=args)
+        return HandedIn(accepted, ClaimState(state.decode()))
+
+    def release(self, claim: Claim) -> int:
+        """Hand back the units not handed in, without counting an attempt; return their number."""
+        return int(self._release(args=[claim.token]))
+
+    def abandon(self, claim: Claim, cause: str) -> None:
+        """Give up a claim in which a unit went wrong beyond repair; the attempts count.
+
+        Its unfinished units are tried again one by one, or given up with this cause.
+        """
+        self._abandon(args=[claim.token, self._settings.max_attempts, cause])
+
+    def has_work(self) -> bool:
+        """Return whether any unit waits to be claimed."""
+        fields: Sequence[tuple[bytes, bytes]] = self._redis.hgetall(keys.LOAD).items()
+        return any(int(n) > 0 for name, n in fields if name.startswith(b"claimable:"))
+
+    def announce(self, worker: WorkerInfo) -> None:
+        """Say that this worker host is there, for the setting `worker_ttl`."""
+        ttl = int(self._settings.worker_ttl * 1000)
+        self._announce(args=[worker.name, format_worker(worker), ttl])
+
+    def answer_canary(self, nonce: str, worker: str) -> None:
+        """Answer the canary that a gateway sent through the queue."""
+        self._redis.set(keys.canary(nonce), worker, ex=CANARY_TTL)
+
+    @property
+    def _lease_ms(self) -> int:
+        return int(self._settings.lease * 1000)
+
+    def _script(self, name: str) -> Any:
+        return self._redis.register_script(scripts.source(name))

@@ -1,0 +1,264 @@
+"""What the store takes and gives: ids, states, jobs, claims, rows and counts, and its errors."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NewType
+
+JobId = NewType("JobId", str)
+"""`<epoch>-<random>`; the epoch is the store's, written when it was first used."""
+
+UnitIndex = NewType("UnitIndex", int)
+"""The place of a unit in its job's submission, from 0."""
+
+
+class StoreError(Exception):
+    """A request that the store refuses. Connection trouble is `redis.RedisError`, as it comes."""
+
+
+class JobNotFoundError(StoreError):
+    """No job has this id: it never was, or its time to be kept has passed."""
+
+
+class JobLostError(StoreError):
+    """The job belonged to a store that has since been emptied; nothing of it is left."""
+
+
+class RequestConflictError(StoreError):
+    """The client used this request id before, with other content."""
+
+
+class StagingLostError(StoreError):
+    """The staged units are not all there: they expired, or the store was emptied meanwhile."""
+
+
+class EvictingPolicyError(StoreError):
+    """The server may throw keys away when its memory is full, which loses jobs."""
+
+
+class JobClass(StrEnum):
+    """How urgent a job is; the most urgent first."""
+
+    INTERACTIVE = "INTERACTIVE"
+    BULK = "BULK"
+    BACKGROUND = "BACKGROUND"
+
+
+class JobState(StrEnum):
+    """Where a job of the store stands."""
+
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    SUCCEEDED = "SUCCEEDED"
+    CANCELLED = "CANCELLED"
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether nothing will change any more."""
+        return self in (JobState.SUCCEEDED, JobState.CANCELLED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewJob:
+    """A job to commit; its units are staged under the same id."""
+
+    job_id: JobId
+    kind: str
+    spec: bytes
+    job_class: JobClass
+    client: str
+    total: int
+    labels: Mapping[str, str] = field(default_factory=dict)
+    request_id: str = ""
+    """The client's id of the submission; empty: none."""
+    digest: str = ""
+    """A digest of the whole content, compared when the request id is used again."""
+    keep: float
+    """Seconds to keep the job after its end."""
+    engine_version: str
+    rules_version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A committed job as it stands. Times are milliseconds of the Unix epoch."""
+
+    job_id: JobId
+    kind: str
+    spec: bytes
+    job_class: JobClass
+    client: str
+    labels: Mapping[str, str]
+    request_id: str
+    engine_version: str
+    rules_version: str
+    state: JobState
+    error: str
+    total: int
+    done: int
+    """Units with a result."""
+    rejected: int
+    quarantined: int
+    claimable: int
+    """Units that wait for a worker."""
+    nodes: int
+    attempts: int
+    """Attempts at its units that ended: with a result, a failure or a lost claim."""
+    search_seconds: float
+    created_ms: int
+    started_ms: int | None
+    ended_ms: int | None
+    expires_ms: int | None
+
+
+@dataclass(frozen=True)
+class Committed:
+    """What a commit led to."""
+
+    job_id: JobId
+    is_new: bool
+    """False: the request id already named this job, with the same content."""
+
+
+@dataclass(frozen=True)
+class JobPage:
+    """Some jobs of a client, the newest first."""
+
+    jobs: Sequence[Job]
+    cursor: int | None
+    """Leads to the next page; None on the last."""
+
+
+class RowKind(StrEnum):
+    """What became of a unit. The value is the first byte of its stored row."""
+
+    RESULT = "R"
+    REJECTED = "J"
+    QUARANTINED = "Q"
+
+
+@dataclass(frozen=True)
+class Row:
+    """The final row of a unit; there is never a second one."""
+
+    index: UnitIndex
+    kind: RowKind
+    payload: bytes
+    """The bytes handed in or staged (a serialized ResultRow); empty when quarantined."""
+    attempts: int = 0
+    """When quarantined: attempts made."""
+    cause: str = ""
+    """When quarantined: what happened at the last attempt."""
+
+
+class RowOrder(StrEnum):
+    """The order of rows: as they were finished, or by index."""
+
+    FINISHED = "finished"
+    INPUT = "input"
+
+
+@dataclass(frozen=True)
+class RowPage:
+    """Some rows of a job."""
+
+    rows: Sequence[Row]
+    offset: int
+    """Leads to the rows after these, in the same order."""
+
+
+@dataclass(frozen=True)
+class ClaimedUnit:
+    """One unit in a claim."""
+
+    index: UnitIndex
+    unit: bytes
+    attempt: int
+    """1 unless workers died on it before."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Units of one job that one worker process may run until the claim's deadline passes."""
+
+    token: int
+    """Greater than the token of every claim before."""
+    job_id: JobId
+    kind: str
+    spec: bytes
+    units: Sequence[ClaimedUnit]
+
+
+class ClaimState(StrEnum):
+    """What a worker learns of its claim."""
+
+    CURRENT = "current"
+    CLOSED = "closed"
+    """All its units have been handed in."""
+    CANCELLED = "cancelled"
+    LOST = "lost"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A unit that a worker is done with."""
+
+    index: UnitIndex
+    payload: bytes
+    """A serialized ResultRow; for a failure, the cause as UTF-8 text."""
+    nodes: int = 0
+    seconds: float = 0.0
+    is_failure: bool = False
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """What became of a hand-in."""
+
+    accepted: int
+    state: ClaimState
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep found."""
+
+    lost_claims: int
+    retried: int
+    quarantined: int
+    removed_jobs: int
+
+
+@dataclass(frozen=True)
+class ClassLoad:
+    """Units of a class, now."""
+
+    claimable: int
+    claimed: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Exact counts since the store was first used; each is raised where a row is accepted."""
+
+    positions: int
+    nodes: int
+    search_seconds: float
+    attempts: int
+    quarantined: int
+    rejected: int
+    lost_claims: int
+    jobs: Mapping[tuple[str, JobState], int]
+    """By kind and state: the jobs now QUEUED or RUNNING, and all that ever ended in a state."""
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """A worker host as it announced itself."""
+
+    name: str
+    host: str
+    pid: int
+    slots: int
+    engine_version: str
+    rules_version: str
