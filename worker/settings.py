@@ -28,7 +28,7 @@ class Settings:
         "redis://127.0.0.1:6379/0",
         "the store and broker: redis://, rediss:// or unix:///path?db=0",
     )
-    store_timeout: float = _setting(2.0, "seconds to wait for an answer of the store", 0.05)
+    store_timeout: float = _setting(1.0, "seconds to wait for an answer of the store", 0.05)
 
     listen: str = _setting("127.0.0.1:50051", "HOST:PORT the gateway serves gRPC on; port 0: any")
     gateway_metrics: str = _setting("", "HOST:PORT the gateway serves /metrics on; empty: nowhere")

@@ -4,6 +4,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import redis
@@ -292,10 +293,13 @@ class AsyncStore:
         if not indices:
             return []
         stored = await self._redis.hmget(keys.rows(job_id), list(indices))
-        return [
+        rows = [
             None if row is None else parse_row(index, row)
             for index, row in zip(indices, stored, strict=True)
         ]
+        given_up = [row.index for row in rows if row and row.kind is RowKind.QUARANTINED]
+        units = dict(zip(given_up, await self.units(job_id, given_up), strict=True))
+        return [row and replace(row, payload=units.get(row.index, row.payload)) for row in rows]
 
     async def _missing(self, job_id: JobId) -> Exception:
         match = JOB_ID.fullmatch(job_id)

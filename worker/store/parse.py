@@ -68,12 +68,15 @@ def format_new_job(job: NewJob) -> list[str | bytes | int]:
 
 
 def parse_row(index: int, stored: bytes) -> Row:
-    """Return the row stored for a unit: a byte for its kind, then what that kind holds."""
+    """Return the row stored for a unit: a byte for its kind, then what that kind holds.
+
+    A quarantined one has no payload yet.
+    """
     kind, payload = RowKind(stored[:1].decode()), stored[1:]
     if kind is not RowKind.QUARANTINED:
         return Row(UnitIndex(index), kind, payload)
     attempts, cause = payload.decode(errors="replace").split(" ", 1)
-    return Row(UnitIndex(index), kind, b"", int(attempts), cause)
+    return Row(UnitIndex(index), kind, b"", attempts=int(attempts), cause=cause)
 
 
 def parse_totals(fields: Mapping[bytes, bytes]) -> Totals:

@@ -144,7 +144,7 @@ class Row:
     index: UnitIndex
     kind: RowKind
     payload: bytes
-    """The bytes handed in or staged (a serialized ResultRow); empty when quarantined."""
+    """The serialized ResultRow handed in or staged; when quarantined, the unit."""
     attempts: int = 0
     """When quarantined: attempts made."""
     cause: str = ""

@@ -1,0 +1,51 @@
+"""Short ways to submit jobs and to hand in their units, for the store's tests."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from worker.store import AsyncStore, Claim, Finished, JobClass, JobId, NewJob, UnitIndex
+
+
+async def submit(
+    gateway: AsyncStore,
+    units: int,
+    *,
+    rejected: Mapping[int, bytes] | None = None,
+    **given: Any,
+) -> JobId:
+    """Commit a job of so many units, named b"unit 0" and so on; return its id."""
+    job = await staged(gateway, units, rejected=rejected, **given)
+    return (await gateway.commit(job)).job_id
+
+
+async def staged(
+    gateway: AsyncStore,
+    units: int,
+    *,
+    rejected: Mapping[int, bytes] | None = None,
+    **given: Any,
+) -> NewJob:
+    """Stage a job of so many units and return what is to be committed."""
+    job_id = await gateway.new_job_id()
+    rows = {UnitIndex(index): row for index, row in (rejected or {}).items()}
+    await gateway.stage(job_id, [f"unit {index}".encode() for index in range(units)], rows)
+    fields: dict[str, Any] = {
+        "kind": "analysis",
+        "spec": b"\x00spec\xff",
+        "job_class": JobClass.BULK,
+        "client": "ann",
+        "keep": 60,
+        "engine_version": "e1",
+        "rules_version": "r1",
+    }
+    return NewJob(job_id=job_id, total=units, **{**fields, **given})
+
+
+def finish(claim: Claim, *, nodes: int = 10, seconds: float = 0.001) -> list[Finished]:
+    """Return results for every unit of a claim."""
+    return [Finished(unit.index, b"row of " + unit.unit, nodes, seconds) for unit in claim.units]
+
+
+def indices(claim: Claim | None) -> list[int]:
+    """Return the indices of a claim's units; none when there is no claim."""
+    return [] if claim is None else [int(unit.index) for unit in claim.units]

@@ -1,0 +1,36 @@
+"""Settings are read from the environment; a wrong one is refused by its variable."""
+
+import pytest
+
+from worker.settings import Settings, SettingsError, table, variable
+
+
+def test_environment_comes_before_the_default_and_a_given_value_before_both():
+    environment = {"TILEWARP_LEASE": "2.5", "TILEWARP_WORKERS": "3", "HOME": "/"}
+    settings = Settings.read(environment, workers=4, redis_url=None)
+    assert (settings.lease, settings.workers) == (2.5, 4)
+    assert settings.redis_url == Settings().redis_url
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("TILEWARP_WORKERS", "many", "TILEWARP_WORKERS='many': expected an integer of at least 0"),
+        ("TILEWARP_LEASE", "0", "TILEWARP_LEASE=0.0: expected a number of at least 0.2"),
+        ("TILEWARP_LEASE", "nan", "TILEWARP_LEASE=nan: expected a number of at least 0.2"),
+    ],
+)
+def test_wrong_values_are_refused_by_name(name: str, text: str, expected: str):
+    with pytest.raises(SettingsError, match=r"^" + expected.replace(".", r"\.") + "$"):
+        Settings.read({name: text})
+
+
+def test_settings_pass_to_a_child_through_its_environment():
+    settings = Settings.read({}, lease=0.25, listen="0.0.0.0:0")
+    assert Settings.read(settings.environment()) == settings
+
+
+def test_every_setting_has_help_and_a_variable():
+    for entry in table():
+        assert entry.metadata["help"]
+        assert variable(entry.name) == f"TILEWARP_{entry.name.upper()}"
