@@ -20,7 +20,10 @@ from gateway.processes import end, spawn
 MIN_MAJOR_VERSION = 7
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
-SAVED_SETTINGS = ["--appendonly", "yes", "--appendfsync", "everysec", "--save", ""]
+KEEP_EVERYTHING = (
+    *("--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
+    *("--maxmemory-policy", "noeviction"),
+)
 
 
 class EmbeddedServerError(Exception):
@@ -111,10 +114,10 @@ class EmbeddedServer:
         Raises:
             EmbeddedServerError: it ended, or does not answer within a minute.
         """
-        place = ["--dir", str(self._data), "--unixsocket", str(self.socket)]
+        private = ["--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700"]
+        places = ["--dir", str(self._data), "--logfile", str(self.log)]
         self._process = spawn(
-            [self._program, "--port", "0", *place, "--unixsocketperm", "700"]
-            + ["--logfile", self.log, "--maxmemory-policy", "noeviction", *SAVED_SETTINGS],
+            [self._program, *private, *places, *KEEP_EVERYTHING],
             death_signal=signal.SIGTERM,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -28,16 +28,14 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
     async def intercept_service(
         self,
-        continuation: Callable[
-            [grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any]]
-        ],
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler[Any, Any]:
+    ) -> Any:
         """Return the method's handler with errors and time taken care of."""
         handler: Any = await continuation(handler_call_details)
         method = handler_call_details.method
         if handler is None or not method.startswith(OWN_METHODS):
-            return handler  # type: ignore[no-any-return]
+            return handler
         if handler.response_streaming:
             make = (
                 grpc.stream_stream_rpc_method_handler
@@ -52,10 +50,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 else grpc.unary_unary_rpc_method_handler
             )
             behaviour = self._wrap_unary(method, handler.stream_unary or handler.unary_unary)
-        wrapped: grpc.RpcMethodHandler[Any, Any] = make(
-            behaviour, handler.request_deserializer, handler.response_serializer
-        )
-        return wrapped
+        return make(behaviour, handler.request_deserializer, handler.response_serializer)
 
     def _wrap_unary(self, method: str, behaviour: Any) -> Any:
         async def call(request: Any, context: Any) -> Any:

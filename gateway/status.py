@@ -1,6 +1,7 @@
 """The errors a call may end with, and the one table that gives each kind its gRPC status."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import grpc
@@ -8,13 +9,15 @@ import redis.exceptions
 from google.protobuf import any_pb2, duration_pb2, message
 from google.rpc import error_details_pb2, status_pb2
 
+from worker.store import StagingLostError
+
 RETRY_SECONDS = 1
 
 logger = logging.getLogger(__name__)
 
 
 class CallError(Exception):
-    """Ends a call; the text is for the caller. Its subclasses are the kinds that the table knows."""
+    """Ends a call; the text is for the caller. The subclasses are the kinds the table knows."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,14 @@ class Draining(CallError):
         super().__init__("the gateway is stopping")
 
 
+FOREIGN: dict[type[Exception], Callable[[], CallError]] = {
+    redis.exceptions.ConnectionError: StoreAway,
+    redis.exceptions.TimeoutError: StoreAway,
+    redis.exceptions.OutOfMemoryError: lambda: OverQuota("store", "its memory is full"),
+    StagingLostError: StoreAway,
+}
+"""Errors of the store that end calls: what they mean to the caller."""
+
 CODES: dict[type[CallError], grpc.StatusCode] = {
     InvalidRequest: grpc.StatusCode.INVALID_ARGUMENT,
     UnknownJob: grpc.StatusCode.NOT_FOUND,
@@ -90,15 +101,14 @@ def find_status(error: Exception) -> status_pb2.Status:
 
     What the table does not know is INTERNAL: it is logged whole and told to nobody.
     """
-    if isinstance(error, redis.exceptions.ConnectionError | redis.exceptions.TimeoutError):
-        error = StoreAway()
+    for kind, make in FOREIGN.items():
+        if isinstance(error, kind):
+            error = make()
     if not isinstance(error, CallError):
         logger.error("a call failed", exc_info=error)
         return status_pb2.Status(code=_number(grpc.StatusCode.INTERNAL), message="internal error")
     details = [_pack(detail) for detail in _find_details(error)]
-    return status_pb2.Status(
-        code=_number(CODES[type(error)]), message=str(error), details=details
-    )
+    return status_pb2.Status(code=_number(CODES[type(error)]), message=str(error), details=details)
 
 
 def _find_details(error: CallError) -> list[message.Message]:

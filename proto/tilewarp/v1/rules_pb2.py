@@ -22,36 +22,33 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from tilewarp.v1 import position_pb2 as tilewarp_dot_v1_dot_position__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17tilewarp/v1/rules.proto\x12\x0btilewarp.v1\x1a\x1atilewarp/v1/position.proto\"\x15\n\x13ListVariantsRequest\">\n\x14ListVariantsResponse\x12&\n\x08variants\x18\x01 \x03(\x0b\x32\x14.tilewarp.v1.Variant\"\x96\x01\n\x07Variant\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x11\n\tstart_fen\x18\x03 \x01(\t\x12.\n\x05\x66lags\x18\x04 \x03(\x0b\x32\x1f.tilewarp.v1.Variant.FlagsEntry\x1a,\n\nFlagsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x08:\x02\x38\x01\"B\n\x17\x44\x65scribePositionRequest\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.tilewarp.v1.Position\"\x82\x01\n\x18\x44\x65scribePositionResponse\x12\x0e\n\x06\x66\x61ults\x18\x01 \x03(\t\x12\x0b\n\x03\x66\x65n\x18\x02 \x01(\t\x12\x13\n\x0blegal_moves\x18\x03 \x03(\t\x12\r\n\x05\x63heck\x18\x04 \x01(\x08\x12%\n\x07outcome\x18\x05 \x01(\x0e\x32\x14.tilewarp.v1.Outcome\"J\n\x10PlayMovesRequest\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.tilewarp.v1.Position\x12\r\n\x05moves\x18\x02 \x03(\t\"\xb1\x01\n\x11PlayMovesResponse\x12\x0b\n\x03\x66\x65n\x18\x01 \x01(\t\x12\x14\n\x0cplayed_count\x18\x02 \x01(\x05\x12\x13\n\x0blegal_moves\x18\x03 \x03(\t\x12\r\n\x05\x63heck\x18\x04 \x01(\x08\x12%\n\x07outcome\x18\x05 \x01(\x0e\x32\x14.tilewarp.v1.Outcome\x12.\n\x0cillegal_move\x18\x06 \x01(\x0b\x32\x18.tilewarp.v1.IllegalMove\"9\n\x0bIllegalMove\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x0c\n\x04move\x18\x02 \x01(\t\x12\r\n\x05\x66\x61ult\x18\x03 \x01(\t2\x90\x02\n\x0cRulesService\x12S\n\x0cListVariants\x12 .tilewarp.v1.ListVariantsRequest\x1a!.tilewarp.v1.ListVariantsResponse\x12_\n\x10\x44\x65scribePosition\x12$.tilewarp.v1.DescribePositionRequest\x1a%.tilewarp.v1.DescribePositionResponse\x12J\n\tPlayMoves\x12\x1d.tilewarp.v1.PlayMovesRequest\x1a\x1e.tilewarp.v1.PlayMovesResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17tilewarp/v1/rules.proto\x12\x0btilewarp.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1atilewarp/v1/position.proto\"\x15\n\x13ListVariantsRequest\">\n\x14ListVariantsResponse\x12&\n\x08variants\x18\x01 \x03(\x0b\x32\x14.tilewarp.v1.Variant\"`\n\x07Variant\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x11\n\tstart_fen\x18\x03 \x01(\t\x12&\n\x05\x66lags\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\"B\n\x17\x44\x65scribePositionRequest\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.tilewarp.v1.Position\"\x82\x01\n\x18\x44\x65scribePositionResponse\x12\x0e\n\x06\x66\x61ults\x18\x01 \x03(\t\x12\x0b\n\x03\x66\x65n\x18\x02 \x01(\t\x12\x13\n\x0blegal_moves\x18\x03 \x03(\t\x12\r\n\x05\x63heck\x18\x04 \x01(\x08\x12%\n\x07outcome\x18\x05 \x01(\x0e\x32\x14.tilewarp.v1.Outcome\"J\n\x10PlayMovesRequest\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.tilewarp.v1.Position\x12\r\n\x05moves\x18\x02 \x03(\t\"\xb1\x01\n\x11PlayMovesResponse\x12\x0b\n\x03\x66\x65n\x18\x01 \x01(\t\x12\x14\n\x0cplayed_count\x18\x02 \x01(\x05\x12\x13\n\x0blegal_moves\x18\x03 \x03(\t\x12\r\n\x05\x63heck\x18\x04 \x01(\x08\x12%\n\x07outcome\x18\x05 \x01(\x0e\x32\x14.tilewarp.v1.Outcome\x12.\n\x0cillegal_move\x18\x06 \x01(\x0b\x32\x18.tilewarp.v1.IllegalMove\"9\n\x0bIllegalMove\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x0c\n\x04move\x18\x02 \x01(\t\x12\r\n\x05\x66\x61ult\x18\x03 \x01(\t2\x90\x02\n\x0cRulesService\x12S\n\x0cListVariants\x12 .tilewarp.v1.ListVariantsRequest\x1a!.tilewarp.v1.ListVariantsResponse\x12_\n\x10\x44\x65scribePosition\x12$.tilewarp.v1.DescribePositionRequest\x1a%.tilewarp.v1.DescribePositionResponse\x12J\n\tPlayMoves\x12\x1d.tilewarp.v1.PlayMovesRequest\x1a\x1e.tilewarp.v1.PlayMovesResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tilewarp.v1.rules_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_VARIANT_FLAGSENTRY']._loaded_options = None
-  _globals['_VARIANT_FLAGSENTRY']._serialized_options = b'8\001'
-  _globals['_LISTVARIANTSREQUEST']._serialized_start=68
-  _globals['_LISTVARIANTSREQUEST']._serialized_end=89
-  _globals['_LISTVARIANTSRESPONSE']._serialized_start=91
-  _globals['_LISTVARIANTSRESPONSE']._serialized_end=153
-  _globals['_VARIANT']._serialized_start=156
-  _globals['_VARIANT']._serialized_end=306
-  _globals['_VARIANT_FLAGSENTRY']._serialized_start=262
-  _globals['_VARIANT_FLAGSENTRY']._serialized_end=306
-  _globals['_DESCRIBEPOSITIONREQUEST']._serialized_start=308
-  _globals['_DESCRIBEPOSITIONREQUEST']._serialized_end=374
-  _globals['_DESCRIBEPOSITIONRESPONSE']._serialized_start=377
-  _globals['_DESCRIBEPOSITIONRESPONSE']._serialized_end=507
-  _globals['_PLAYMOVESREQUEST']._serialized_start=509
-  _globals['_PLAYMOVESREQUEST']._serialized_end=583
-  _globals['_PLAYMOVESRESPONSE']._serialized_start=586
-  _globals['_PLAYMOVESRESPONSE']._serialized_end=763
-  _globals['_ILLEGALMOVE']._serialized_start=765
-  _globals['_ILLEGALMOVE']._serialized_end=822
-  _globals['_RULESSERVICE']._serialized_start=825
-  _globals['_RULESSERVICE']._serialized_end=1097
+  _globals['_LISTVARIANTSREQUEST']._serialized_start=98
+  _globals['_LISTVARIANTSREQUEST']._serialized_end=119
+  _globals['_LISTVARIANTSRESPONSE']._serialized_start=121
+  _globals['_LISTVARIANTSRESPONSE']._serialized_end=183
+  _globals['_VARIANT']._serialized_start=185
+  _globals['_VARIANT']._serialized_end=281
+  _globals['_DESCRIBEPOSITIONREQUEST']._serialized_start=283
+  _globals['_DESCRIBEPOSITIONREQUEST']._serialized_end=349
+  _globals['_DESCRIBEPOSITIONRESPONSE']._serialized_start=352
+  _globals['_DESCRIBEPOSITIONRESPONSE']._serialized_end=482
+  _globals['_PLAYMOVESREQUEST']._serialized_start=484
+  _globals['_PLAYMOVESREQUEST']._serialized_end=558
+  _globals['_PLAYMOVESRESPONSE']._serialized_start=561
+  _globals['_PLAYMOVESRESPONSE']._serialized_end=738
+  _globals['_ILLEGALMOVE']._serialized_start=740
+  _globals['_ILLEGALMOVE']._serialized_end=797
+  _globals['_RULESSERVICE']._serialized_start=800
+  _globals['_RULESSERVICE']._serialized_end=1072
 # @@protoc_insertion_point(module_scope)

@@ -6,6 +6,7 @@ isort:skip_file
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf.internal import containers as _containers
 from tilewarp.v1 import position_pb2 as _position_pb2
 import builtins as _builtins
@@ -66,26 +67,6 @@ class Variant(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    @_typing.final
-    class FlagsEntry(_message.Message):
-        DESCRIPTOR: _descriptor.Descriptor
-
-        KEY_FIELD_NUMBER: _builtins.int
-        VALUE_FIELD_NUMBER: _builtins.int
-        key: _builtins.str
-        value: _builtins.bool
-        def __init__(
-            self,
-            *,
-            key: _builtins.str = ...,
-            value: _builtins.bool = ...,
-        ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
-        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
-
     NAME_FIELD_NUMBER: _builtins.int
     GAME_FIELD_NUMBER: _builtins.int
     START_FEN_FIELD_NUMBER: _builtins.int
@@ -97,8 +78,8 @@ class Variant(_message.Message):
     start_fen: _builtins.str
     """The starting position."""
     @_builtins.property
-    def flags(self) -> _containers.ScalarMap[_builtins.str, _builtins.bool]:
-        """The rules that tell the game's variants apart, by name, and whether each holds."""
+    def flags(self) -> _struct_pb2.Struct:
+        """The rules that tell the game's variants apart, by name, in words made to be shown."""
 
     def __init__(
         self,
@@ -106,9 +87,9 @@ class Variant(_message.Message):
         name: _builtins.str = ...,
         game: _builtins.str = ...,
         start_fen: _builtins.str = ...,
-        flags: _abc.Mapping[_builtins.str, _builtins.bool] | None = ...,
+        flags: _struct_pb2.Struct | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["flags", b"flags"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
     _ClearFieldArgType: _TypeAlias = _typing.Literal["flags", b"flags", "game", b"game", "name", b"name", "start_fen", b"start_fen"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...

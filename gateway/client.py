@@ -1,0 +1,276 @@
+"""The client of a gateway: typed calls that are tried again where that is harmless.
+
+Everything here is idempotent, so a call that finds the service away is repeated, with jittered
+pauses, until it has made no progress for `patience` seconds: looks change nothing, a submission
+carries a request id, a cancelled job stays cancelled, and streams go on where they broke off.
+"""
+
+import asyncio
+import random
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+import grpc
+import grpc.aio
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+
+from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc, position_pb2, rules_pb2, rules_pb2_grpc
+
+DEFAULT_GATEWAY = "127.0.0.1:50051"
+CLIENT_METADATA = "x-tilewarp-client"
+CALL_SECONDS = 30.0
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 5.0
+# A message stays far below the receiver's limit of 4 MiB.
+BATCH_BYTES = 512 * 1024
+BATCH_COUNT = 1000
+# A text is cut above this length, which no server allows, so that it cannot break a message.
+MAX_TEXT = 16_384
+
+OPTIONS = [
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.max_receive_message_length", 64 << 20),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 2_000),
+]
+
+Response = TypeVar("Response")
+
+
+class Client:
+    """A connection to a gateway, for one event loop; an async context manager.
+
+    Calls raise `grpc.aio.AioRpcError`, whose code and details are the server's; UNAVAILABLE only
+    after `patience` seconds of trying.
+
+    Args:
+        target: HOST:PORT of a gateway.
+        name: the name under which jobs are owned; None: by this machine's address.
+        patience: seconds to go on trying without progress.
+    """
+
+    def __init__(self, target: str, *, name: str | None = None, patience: float = 5.0) -> None:
+        self._channel = grpc.aio.insecure_channel(target, options=OPTIONS)
+        self._metadata = ((CLIENT_METADATA, name),) if name is not None else ()
+        self._patience = patience
+        self._rules: Any = rules_pb2_grpc.RulesServiceStub(self._channel)
+        self._jobs: Any = jobs_pb2_grpc.JobServiceStub(self._channel)
+
+    async def __aenter__(self) -> "Client":
+        """Return the client; the connection is made by the first call."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the connection."""
+        await self._channel.close()
+
+    async def list_variants(self) -> list[rules_pb2.Variant]:
+        """Return the variants the server knows."""
+        request = rules_pb2.ListVariantsRequest()
+        response = await self._call(self._rules.ListVariants, request)
+        return list(response.variants)
+
+    async def describe_position(
+        self, position: position_pb2.Position
+    ) -> rules_pb2.DescribePositionResponse:
+        """Return what the rules say of a position, or its faults."""
+        request = rules_pb2.DescribePositionRequest(position=position)
+        answer: rules_pb2.DescribePositionResponse = await self._call(
+            self._rules.DescribePosition, request
+        )
+        return answer
+
+    async def play_moves(
+        self, position: position_pb2.Position, moves: Sequence[str]
+    ) -> rules_pb2.PlayMovesResponse:
+        """Return where moves lead, up to the first illegal one."""
+        request = rules_pb2.PlayMovesRequest(position=position, moves=moves)
+        answer: rules_pb2.PlayMovesResponse = await self._call(self._rules.PlayMoves, request)
+        return answer
+
+    async def create_job(
+        self,
+        specification: jobs_pb2.JobSpecification,
+        positions: Sequence[position_pb2.Position],
+        request_id: str | None = None,
+    ) -> jobs_pb2.Job:
+        """Submit positions as a job and return it.
+
+        Args:
+            specification: what is to be done.
+            positions: in the order of the indices of their rows.
+            request_id: the id that makes a repeated submission the same job; None: a new one.
+        """
+        header = jobs_pb2.CreateJobRequest(
+            request_id=uuid.uuid4().hex if request_id is None else request_id,
+            specification=specification,
+        )
+
+        async def submit() -> jobs_pb2.CreateJobResponse:
+            requests = _requests(header, positions)
+            # No time limit: the server's own pace decides how long a large submission takes.
+            answer: jobs_pb2.CreateJobResponse = await self._jobs.CreateJob(
+                requests, metadata=self._metadata
+            )
+            return answer
+
+        return (await self._retry(submit)).job
+
+    async def get_job(self, name: str) -> jobs_pb2.Job:
+        """Return a job as it stands; LOST if its store was emptied."""
+        response = await self._call(self._jobs.GetJob, jobs_pb2.GetJobRequest(name=name))
+        job: jobs_pb2.Job = response.job
+        return job
+
+    async def list_jobs(
+        self,
+        state: jobs_pb2.JobState.ValueType = jobs_pb2.JOB_STATE_UNSPECIFIED,
+        kind: jobs_pb2.JobKind.ValueType = jobs_pb2.JOB_KIND_UNSPECIFIED,
+    ) -> AsyncIterator[jobs_pb2.Job]:
+        """Yield one's own jobs, the newest first, page by page."""
+        token = ""
+        while True:
+            request = jobs_pb2.ListJobsRequest(page_token=token, state=state, kind=kind)
+            response = await self._call(self._jobs.ListJobs, request)
+            for job in response.jobs:
+                yield job
+            token = response.next_page_token
+            if not token:
+                return
+
+    async def watch_job(self, name: str) -> AsyncIterator[jobs_pb2.Job]:
+        """Yield the job as it goes on, until it has ended."""
+        patience = _Patience(self._patience)
+        while True:
+            request = jobs_pb2.WatchJobRequest(name=name)
+            try:
+                async for response in self._jobs.WatchJob(request, metadata=self._metadata):
+                    patience.reset()
+                    yield response.job
+                return
+            except grpc.aio.AioRpcError as error:
+                await patience.pause_or_raise(error)
+
+    async def stream_results(
+        self,
+        name: str,
+        order: jobs_pb2.ResultOrder.ValueType = jobs_pb2.RESULT_ORDER_INPUT,
+        *,
+        follow: bool = True,
+        resume_token: str = "",
+    ) -> AsyncIterator[jobs_pb2.ResultRow]:
+        """Yield the job's rows, each once.
+
+        Args:
+            name: the job's name.
+            order: by index, or as they were finished.
+            follow: whether to wait for the rows of a running job.
+            resume_token: where to go on, from an earlier stream of the same order.
+        """
+        patience = _Patience(self._patience)
+        while True:
+            request = jobs_pb2.StreamResultsRequest(
+                name=name, order=order, resume_token=resume_token, follow=follow
+            )
+            try:
+                async for response in self._jobs.StreamResults(request, metadata=self._metadata):
+                    patience.reset()
+                    resume_token = response.resume_token
+                    for row in response.rows:
+                        yield row
+                return
+            except grpc.aio.AioRpcError as error:
+                await patience.pause_or_raise(error)
+
+    async def cancel_job(self, name: str) -> jobs_pb2.Job:
+        """Cancel a job and return it; a finished one stays as it is."""
+        response = await self._call(self._jobs.CancelJob, jobs_pb2.CancelJobRequest(name=name))
+        job: jobs_pb2.Job = response.job
+        return job
+
+    async def _call(self, method: Any, request: Any) -> Any:
+        return await self._retry(
+            lambda: method(request, metadata=self._metadata, timeout=CALL_SECONDS)
+        )
+
+    async def _retry(self, attempt: Callable[[], Awaitable[Response]]) -> Response:
+        patience = _Patience(self._patience)
+        while True:
+            try:
+                return await attempt()
+            except grpc.aio.AioRpcError as error:
+                await patience.pause_or_raise(error)
+
+
+class _Patience:
+    """The pauses between attempts, growing and jittered, until `seconds` have brought nothing."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew, after progress."""
+        self._pause = FIRST_PAUSE
+        self._deadline = asyncio.get_running_loop().time() + self._seconds
+
+    async def pause_or_raise(self, error: grpc.aio.AioRpcError) -> None:
+        """Pause before another attempt; raise `error` if none would help or time is up."""
+        told = find_retry_delay(error)
+        if error.code() is not grpc.StatusCode.UNAVAILABLE and told is None:
+            raise error
+        pause = max(told or 0.0, self._pause) * random.uniform(0.5, 1.5)
+        if asyncio.get_running_loop().time() + pause > self._deadline:
+            raise error
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+        await asyncio.sleep(pause)
+
+
+def find_retry_delay(error: grpc.aio.AioRpcError) -> float | None:
+    """Return the seconds after which the server asks to try again; None if it does not ask."""
+    status = rpc_status.from_call(error)
+    for detail in status.details if status is not None else ():
+        info = error_details_pb2.RetryInfo()
+        if detail.Unpack(info):
+            return float(info.retry_delay.seconds + info.retry_delay.nanos / 1e9)
+    return None
+
+
+def parse_line(variant: str, line: str) -> position_pb2.Position:
+    """Return the position of a line: a FEN or `startpos`, and maybe ` moves ` and moves.
+
+    Nothing is checked: the server says what is wrong. An overlong text is cut.
+    """
+    fen, word, moves = line[:MAX_TEXT].strip().partition(" moves")
+    if moves and not moves[0].isspace():
+        fen, moves = fen + word + moves, ""
+    return position_pb2.Position(
+        variant=variant, fen="" if fen == "startpos" else fen.rstrip(), moves=moves.split()
+    )
+
+
+async def _requests(
+    header: jobs_pb2.CreateJobRequest, positions: Iterable[position_pb2.Position]
+) -> AsyncIterator[jobs_pb2.CreateJobRequest]:
+    """Yield the messages of a submission, the positions in batches."""
+    yield header
+    batch: list[position_pb2.Position] = []
+    size = 0
+    for position in positions:
+        grown = size + position.ByteSize()
+        if batch and (len(batch) == BATCH_COUNT or grown > BATCH_BYTES):
+            yield jobs_pb2.CreateJobRequest(positions=jobs_pb2.PositionBatch(positions=batch))
+            batch, grown = [], position.ByteSize()
+        batch.append(position)
+        size = grown
+    if batch:
+        yield jobs_pb2.CreateJobRequest(positions=jobs_pb2.PositionBatch(positions=batch))

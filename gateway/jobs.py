@@ -1,0 +1,330 @@
+"""Jobs between the wire and the store: submissions, names, clients, and how a job is shown."""
+
+import asyncio
+import hashlib
+import string
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from google.protobuf import timestamp_pb2
+
+from core.notation import escape_text
+from core.version import ENGINE_VERSION, RULES_VERSION
+from gateway.positions import PositionFaults, check_position, read_position
+from gateway.status import FieldFault, InvalidRequest, RequestIdReused, UnknownJob
+from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
+from worker.settings import Settings
+from worker.store import (
+    AsyncStore,
+    Job,
+    JobClass,
+    JobId,
+    JobNotFoundError,
+    JobState,
+    NewJob,
+    RequestConflictError,
+    Row,
+    RowKind,
+    UnitIndex,
+)
+
+PREFIX = "jobs/"
+ID_CHARACTERS = frozenset(string.ascii_letters + string.digits + "-")
+MAX_ID_LENGTH = 64
+MAX_REQUEST_ID_LENGTH = 128
+# Positions checked in one go in the thread: some tens of milliseconds.
+CHECK_COUNT = 200
+ANALYSIS = "analysis"
+
+CLASSES = {
+    jobs_pb2.JOB_CLASS_UNSPECIFIED: JobClass.BULK,
+    jobs_pb2.JOB_CLASS_INTERACTIVE: JobClass.INTERACTIVE,
+    jobs_pb2.JOB_CLASS_BULK: JobClass.BULK,
+    jobs_pb2.JOB_CLASS_BACKGROUND: JobClass.BACKGROUND,
+}
+KINDS = {ANALYSIS: jobs_pb2.JOB_KIND_ANALYSIS}
+STATES = {
+    JobState.QUEUED: jobs_pb2.JOB_STATE_QUEUED,
+    JobState.RUNNING: jobs_pb2.JOB_STATE_RUNNING,
+    JobState.SUCCEEDED: jobs_pb2.JOB_STATE_SUCCEEDED,
+    JobState.CANCELLED: jobs_pb2.JOB_STATE_CANCELLED,
+}
+
+
+@dataclass(frozen=True)
+class CheckedBatch:
+    """Positions after the door, as the store stages them."""
+
+    units: list[bytes]
+    """One for each position; empty where it was refused."""
+    rejected: dict[UnitIndex, bytes]
+    """The rows of those refused."""
+
+
+async def submit(
+    requests: AsyncIterator[jobs_pb2.CreateJobRequest],
+    client: str,
+    store: AsyncStore,
+    settings: Settings,
+) -> JobId:
+    """Read a whole submission, stage it and commit it in one step; return the job's id.
+
+    What is staged and not committed is dropped, at the latest by the store itself; after the commit
+    the same request id finds the job.
+
+    Raises:
+        InvalidRequest: the specification or the count of positions is refused.
+        RequestIdReused: the client used the request id before, with other content.
+    """
+    first = await anext(aiter(requests), None)
+    if first is None:
+        raise InvalidRequest([FieldFault("specification", "the first message must carry it")])
+    faults = _find_header_faults(first, settings)
+    if faults:
+        raise InvalidRequest(faults)
+    specification = first.specification
+    if specification.job_class == jobs_pb2.JOB_CLASS_UNSPECIFIED:
+        specification.job_class = jobs_pb2.JOB_CLASS_BULK
+    spec = specification.SerializeToString(deterministic=True)
+    digest = hashlib.sha256(spec)
+    job_id = await store.new_job_id()
+    try:
+        total = await _stage(requests, job_id, digest, store, settings)
+        committed = await store.commit(
+            NewJob(
+                job_id=job_id,
+                kind=ANALYSIS,
+                spec=spec,
+                job_class=CLASSES[specification.job_class],
+                client=client,
+                total=total,
+                labels=dict(specification.labels),
+                request_id=first.request_id,
+                digest=digest.hexdigest(),
+                keep=settings.result_ttl,
+                engine_version=ENGINE_VERSION,
+                rules_version=RULES_VERSION,
+            )
+        )
+    except InvalidRequest:
+        await store.discard(job_id)
+        raise
+    except RequestConflictError:
+        await store.discard(job_id)
+        raise RequestIdReused(first.request_id) from None
+    return committed.job_id
+
+
+async def _stage(
+    requests: AsyncIterator[jobs_pb2.CreateJobRequest],
+    job_id: JobId,
+    digest: "hashlib._Hash",
+    store: AsyncStore,
+    settings: Settings,
+) -> int:
+    total = 0
+    async for request in requests:
+        if request.WhichOneof("content") != "positions":
+            fault = "every message after the first must carry positions"
+            raise InvalidRequest([FieldFault("positions", fault)])
+        positions = request.positions.positions
+        if total + len(positions) > settings.max_positions:
+            fault = f"more positions than max_positions allows ({settings.max_positions})"
+            raise InvalidRequest([FieldFault("positions", fault)])
+        for start in range(0, len(positions), CHECK_COUNT):
+            chunk = positions[start : start + CHECK_COUNT]
+            batch = await asyncio.to_thread(_check_batch, chunk, total, digest, settings)
+            await store.stage(job_id, batch.units, batch.rejected)
+            total += len(chunk)
+    if total == 0:
+        raise InvalidRequest([FieldFault("positions", "a job needs at least one position")])
+    return total
+
+
+def _check_batch(
+    positions: Sequence[position_pb2.Position],
+    first_index: int,
+    digest: "hashlib._Hash",
+    settings: Settings,
+) -> CheckedBatch:
+    """Check positions, the first of them at `first_index`, and write them into `digest`."""
+    batch = CheckedBatch([], {})
+    for index, position in enumerate(positions, first_index):
+        unit = position.SerializeToString(deterministic=True)
+        digest.update(len(unit).to_bytes(8))
+        digest.update(unit)
+        try:
+            check_position(position, settings)
+        except PositionFaults as error:
+            row = jobs_pb2.ResultRow(
+                index=index,
+                fen=escape_text(position.fen),
+                rejection=jobs_pb2.Rejection(faults=error.faults),
+            )
+            batch.rejected[UnitIndex(index)] = row.SerializeToString()
+            batch.units.append(b"")
+        else:
+            batch.units.append(unit)
+    return batch
+
+
+def _find_header_faults(header: jobs_pb2.CreateJobRequest, settings: Settings) -> list[FieldFault]:
+    faults = []
+    request_id = header.request_id
+    if len(request_id) > MAX_REQUEST_ID_LENGTH or not is_printable_ascii(request_id):
+        fault = f"not up to {MAX_REQUEST_ID_LENGTH} printable ASCII characters"
+        faults.append(FieldFault("request_id", fault))
+    if header.WhichOneof("content") != "specification":
+        faults.append(FieldFault("specification", "the first message must carry it"))
+        return faults
+    specification = header.specification
+    if specification.job_class not in CLASSES:
+        fault = f"{specification.job_class} is not a class"
+        faults.append(FieldFault("specification.job_class", fault))
+    faults += _find_label_faults(specification, settings)
+    if specification.WhichOneof("work") == "analysis":
+        faults += _find_limit_faults(specification.analysis.limits, settings)
+    else:
+        faults.append(FieldFault("specification.work", "the kind of work is missing"))
+    return faults
+
+
+def _find_label_faults(
+    specification: jobs_pb2.JobSpecification, settings: Settings
+) -> list[FieldFault]:
+    faults = []
+    if len(specification.labels) > settings.max_labels:
+        fault = (
+            f"{len(specification.labels)} labels are more than max_labels allows "
+            f"({settings.max_labels})"
+        )
+        faults.append(FieldFault("specification.labels", fault))
+    longest = max((len(text) for pair in specification.labels.items() for text in pair), default=0)
+    if longest > settings.max_label_length:
+        fault = (
+            f"a key or value of {longest} characters is longer than max_label_length allows "
+            f"({settings.max_label_length})"
+        )
+        faults.append(FieldFault("specification.labels", fault))
+    return faults
+
+
+def _find_limit_faults(limits: analysis_pb2.Limits, settings: Settings) -> list[FieldFault]:
+    seconds = limits.time.seconds + limits.time.nanos / 1e9
+    rows = [
+        ("nodes", limits.nodes, "max_nodes", settings.max_nodes),
+        ("depth", limits.depth, "max_depth", settings.max_depth),
+        ("time", seconds, "max_time", settings.max_time),
+    ]
+    field = "specification.analysis.limits"
+    faults = []
+    for name, value, setting, greatest in rows:
+        if value < 0:
+            faults.append(FieldFault(f"{field}.{name}", f"{value:g} is negative"))
+        elif value > greatest:
+            fault = f"{value:.12g} is more than {setting} allows ({greatest:.12g})"
+            faults.append(FieldFault(f"{field}.{name}", fault))
+    if not any(value for _, value, _, _ in rows):
+        faults.append(FieldFault(field, "one of nodes, depth and time is required"))
+    return faults
+
+
+def is_printable_ascii(text: str) -> bool:
+    """Return whether a text has only the characters from space to tilde."""
+    return all(" " <= character <= "~" for character in text)
+
+
+def parse_job_name(name: str) -> JobId:
+    """Return the id in a job's name `jobs/ID`.
+
+    Raises:
+        InvalidRequest: it is not of that form.
+    """
+    job_id = name.removeprefix(PREFIX)
+    if not (
+        name.startswith(PREFIX)
+        and 0 < len(job_id) <= MAX_ID_LENGTH
+        and set(job_id) <= ID_CHARACTERS
+    ):
+        raise InvalidRequest(
+            [FieldFault("name", f"{escape_text(name)} is not of the form jobs/ID")]
+        )
+    return JobId(job_id)
+
+
+async def find_job(name: str, client: str, store: AsyncStore) -> Job:
+    """Return a client's job by name.
+
+    Raises:
+        InvalidRequest: the name is not of the form `jobs/ID`.
+        UnknownJob: there is none, or it is another client's.
+        JobLostError: it belonged to a store that has since been emptied.
+    """
+    job_id = parse_job_name(name)
+    try:
+        job = await store.job(job_id)
+    except JobNotFoundError:
+        raise UnknownJob(name) from None
+    if job.client != client:
+        raise UnknownJob(name)
+    return job
+
+
+def show_job(job: Job) -> jobs_pb2.Job:
+    """Return the job as it is shown to its client."""
+    return jobs_pb2.Job(
+        name=PREFIX + job.job_id,
+        kind=KINDS[job.kind],
+        specification=jobs_pb2.JobSpecification.FromString(job.spec),
+        state=STATES[job.state],
+        counts=jobs_pb2.JobCounts(
+            total=job.total, done=job.done, rejected=job.rejected, quarantined=job.quarantined
+        ),
+        nodes=job.nodes,
+        create_time=_show_time(job.created_ms),
+        start_time=_show_time(job.started_ms),
+        end_time=_show_time(job.ended_ms),
+        expire_time=_show_time(job.expires_ms),
+        error=job.error,
+    )
+
+
+def show_lost_job(name: str) -> jobs_pb2.Job:
+    """Return what is left of a job whose store was emptied: its name and that it is lost."""
+    return jobs_pb2.Job(
+        name=name,
+        state=jobs_pb2.JOB_STATE_LOST,
+        error="the store that held it has since been emptied",
+    )
+
+
+async def show_rows(
+    job_id: JobId, rows: Sequence[Row], store: AsyncStore
+) -> list[jobs_pb2.ResultRow]:
+    """Return stored rows as they are shown."""
+    given_up = [row.index for row in rows if row.kind is RowKind.QUARANTINED]
+    units = await store.units(job_id, given_up)
+    fens = await asyncio.to_thread(lambda: [_show_unit(unit) for unit in units])
+    fen_at = dict(zip(given_up, fens, strict=True))
+    return [
+        jobs_pb2.ResultRow(
+            index=row.index,
+            fen=fen_at[row.index],
+            failure=jobs_pb2.Failure(attempts=row.attempts, cause=row.cause),
+        )
+        if row.kind is RowKind.QUARANTINED
+        else jobs_pb2.ResultRow.FromString(row.payload)
+        for row in rows
+    ]
+
+
+def _show_unit(unit: bytes) -> str:
+    return read_position(position_pb2.Position.FromString(unit)).fen()
+
+
+def _show_time(milliseconds: int | None) -> timestamp_pb2.Timestamp | None:
+    if milliseconds is None:
+        return None
+    timestamp = timestamp_pb2.Timestamp()
+    timestamp.FromMilliseconds(milliseconds)
+    return timestamp

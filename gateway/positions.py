@@ -1,0 +1,76 @@
+"""Positions at the door: a message becomes a checked position, or all its faults."""
+
+from core.games import find_variant
+from core.notation import MoveError, PositionError, UnknownVariant
+from core.position import Position
+from tilewarp.v1 import position_pb2
+from worker.settings import Settings
+
+START = "startpos"
+
+OUTCOMES = {
+    None: position_pb2.OUTCOME_ONGOING,
+    "checkmate": position_pb2.OUTCOME_CHECKMATE,
+    "stalemate": position_pb2.OUTCOME_STALEMATE,
+    "repetition": position_pb2.OUTCOME_REPETITION,
+    "move-limit": position_pb2.OUTCOME_MOVE_LIMIT,
+    "insufficient": position_pb2.OUTCOME_INSUFFICIENT,
+}
+"""How core names an outcome: how the wire does."""
+
+
+class PositionFaults(Exception):
+    """A position is refused; carries every fault, each fit to be shown."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
+
+
+def check_position(message: position_pb2.Position, settings: Settings) -> Position:
+    """Return the position with its moves played, if its size is allowed and it is legal.
+
+    Takes processor time: call it from a thread.
+
+    Raises:
+        PositionFaults: the position, its variant or its size is refused.
+    """
+    faults = _find_size_faults(message, settings)
+    if faults:
+        raise PositionFaults(faults)
+    return read_position(message)
+
+
+def read_position(message: position_pb2.Position) -> Position:
+    """Return the position with its moves played.
+
+    Raises:
+        PositionFaults: the position or its variant is refused.
+    """
+    try:
+        find_variant(message.variant)
+        position = Position(message.variant, message.fen or START)
+    except UnknownVariant as error:
+        raise PositionFaults([str(error)]) from error
+    except PositionError as error:
+        raise PositionFaults(error.faults) from error
+    for number, move in enumerate(message.moves, 1):
+        try:
+            position.push(move)
+        except MoveError as error:
+            raise PositionFaults([f"move {number}: {error}"]) from error
+    return position
+
+
+def _find_size_faults(message: position_pb2.Position, settings: Settings) -> list[str]:
+    faults = []
+    if len(message.fen) > settings.max_fen_length:
+        faults.append(
+            f"the position's text has {len(message.fen)} characters, "
+            f"more than max_fen_length allows ({settings.max_fen_length})"
+        )
+    if len(message.moves) > settings.max_moves:
+        faults.append(
+            f"{len(message.moves)} moves are more than max_moves allows ({settings.max_moves})"
+        )
+    return faults

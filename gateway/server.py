@@ -1,0 +1,149 @@
+"""The gateway process: the gRPC server with health and reflection, its sweeper and exporter."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import grpc.aio
+import redis
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+from prometheus_client import CollectorRegistry
+
+from core.games import VARIANTS
+from core.position import Position
+from gateway.events import JobEvents
+from gateway.interceptor import CallInterceptor
+from gateway.metrics import Exporter, StoreCollector, make_latency
+from gateway.positions import START
+from gateway.services.jobs import JobService
+from gateway.services.rules import RulesService
+from gateway.sweeper import Sweeper
+from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc, rules_pb2, rules_pb2_grpc
+from worker.app import issue_tickets
+from worker.settings import Settings
+from worker.store import AsyncStore
+
+SERVICES = (
+    rules_pb2.DESCRIPTOR.services_by_name["RulesService"].full_name,
+    jobs_pb2.DESCRIPTOR.services_by_name["JobService"].full_name,
+)
+# Clients may ping every 30 seconds (gateway.client); the server's minimum stays below that.
+KEEPALIVE_OPTIONS = [
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+]
+NOTICE_SECONDS = 0.5
+"""Time for those who look at the health service to turn away before calls end."""
+GRACE_SECONDS = 5.0
+
+logger = logging.getLogger(__name__)
+
+
+class Gateway:
+    """A gateway in the running event loop; an async context manager serves and stops it.
+
+    Raises on entry `EvictingPolicyError` when the store may throw jobs away, and `RuntimeError`
+    when the address cannot be had. A store that is away only fails the calls, until it is back.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._store = AsyncStore(settings)
+        self._events = JobEvents(self._store)
+        self._sweeper = Sweeper(
+            self._store,
+            lambda count: issue_tickets(settings, count),
+            settings.sweep_interval,
+        )
+        self._health = health.aio.HealthServicer()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._exporter: Exporter | None = None
+        self._server: Any = None
+        self.address = settings.listen
+        """HOST:PORT, with the port that was found once it serves."""
+
+    async def __aenter__(self) -> "Gateway":
+        """Start to serve."""
+        try:
+            await self._store.check()
+        except redis.RedisError as error:
+            logger.warning("the store does not answer yet: %s", error)
+        registry = CollectorRegistry()
+        self._server = self._make_server(registry)
+        port = self._server.add_insecure_port(self._settings.listen)
+        self.address = f"{self._settings.listen.rpartition(':')[0]}:{port}"
+        if self._settings.gateway_metrics:
+            registry.register(StoreCollector(self._store, asyncio.get_running_loop()))
+            self._exporter = Exporter(self._settings.gateway_metrics, registry)
+        await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
+        await self._server.start()
+        await asyncio.to_thread(_load_kernels)
+        self._tasks = [
+            asyncio.create_task(self._events.run()),
+            asyncio.create_task(self._sweeper.run()),
+        ]
+        await self._set_health(health_pb2.HealthCheckResponse.SERVING)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Say that it stops, end the streams so that they can be resumed elsewhere, and stop."""
+        await self._health.enter_graceful_shutdown()
+        await asyncio.sleep(NOTICE_SECONDS)
+        self._events.close()
+        await self._server.stop(GRACE_SECONDS)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._exporter is not None:
+            await asyncio.to_thread(self._exporter.close)
+        await self._store.close()
+
+    def _make_server(self, registry: CollectorRegistry) -> Any:
+        server = grpc.aio.server(
+            interceptors=[CallInterceptor(make_latency(registry))],
+            options=[
+                ("grpc.max_receive_message_length", self._settings.max_message),
+                # A second gateway on the same port must fail, not take a share of the calls.
+                ("grpc.so_reuseport", 0),
+                *KEEPALIVE_OPTIONS,
+            ],
+        )
+        rules_pb2_grpc.add_RulesServiceServicer_to_server(RulesService(self._settings), server)
+        jobs = JobService(self._store, self._events, self._settings, self._sweeper.announce)
+        jobs_pb2_grpc.add_JobServiceServicer_to_server(jobs, server)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
+        names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        reflection.enable_server_reflection(names, server)
+        return server
+
+    async def _set_health(self, status: health_pb2.HealthCheckResponse.ServingStatus) -> None:
+        for name in (health.OVERALL_HEALTH, *SERVICES):
+            await self._health.set(name, status)
+
+
+async def run_gateway(settings: Settings, tell_address: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT; `tell_address` is called with HOST:PORT once it serves."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with Gateway(settings) as gateway:
+        tell_address(gateway.address)
+        await stop.wait()
+
+
+def _load_kernels() -> None:
+    """Load what positions need from the cache, so that no call waits for it."""
+    for variant in VARIANTS:
+        Position(variant.name, START).outcome()

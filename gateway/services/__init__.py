@@ -1,0 +1,1 @@
+"""The gRPC services: each call's plain order of steps."""

@@ -1,0 +1,199 @@
+"""JobService: submissions, looks, streams and cancellation, each against the store."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from typing import Any
+
+from gateway.events import JobEvents
+from gateway.jobs import (
+    KINDS,
+    PREFIX,
+    STATES,
+    find_job,
+    is_printable_ascii,
+    show_job,
+    show_lost_job,
+    show_rows,
+    submit,
+)
+from gateway.status import FieldFault, InvalidRequest, UnknownJob, WrongState
+from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc
+from worker.settings import Settings
+from worker.store import AsyncStore, Job, JobLostError, JobNotFoundError, RowOrder
+
+CLIENT_METADATA = "x-tilewarp-client"
+WATCH_PAUSE = 0.25
+"""Seconds between messages of progress, unless the job's state changes."""
+
+ORDERS = {
+    jobs_pb2.RESULT_ORDER_UNSPECIFIED: RowOrder.FINISHED,
+    jobs_pb2.RESULT_ORDER_FINISHED: RowOrder.FINISHED,
+    jobs_pb2.RESULT_ORDER_INPUT: RowOrder.INPUT,
+}
+
+
+class JobService(jobs_pb2_grpc.JobServiceServicer):
+    """The jobs of all clients.
+
+    Args:
+        announce: called, without waiting, when there is new work.
+    """
+
+    def __init__(
+        self,
+        store: AsyncStore,
+        events: JobEvents,
+        settings: Settings,
+        announce: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._events = events
+        self._settings = settings
+        self._announce = announce
+
+    async def CreateJob(
+        self, request_iterator: AsyncIterator[jobs_pb2.CreateJobRequest], context: Any
+    ) -> jobs_pb2.CreateJobResponse:
+        """Commit a submission; the answer is sent when it can no longer be lost."""
+        client = self._find_client(context)
+        job_id = await submit(request_iterator, client, self._store, self._settings)
+        self._announce()
+        return jobs_pb2.CreateJobResponse(job=show_job(await self._store.job(job_id)))
+
+    async def GetJob(
+        self, request: jobs_pb2.GetJobRequest, context: Any
+    ) -> jobs_pb2.GetJobResponse:
+        """Return a job as it stands."""
+        try:
+            job = await find_job(request.name, self._find_client(context), self._store)
+        except JobLostError:
+            return jobs_pb2.GetJobResponse(job=show_lost_job(request.name))
+        return jobs_pb2.GetJobResponse(job=show_job(job))
+
+    async def ListJobs(
+        self, request: jobs_pb2.ListJobsRequest, context: Any
+    ) -> jobs_pb2.ListJobsResponse:
+        """Return a page of the caller's jobs."""
+        client = self._find_client(context)
+        if request.page_size < 0:
+            fault = f"{request.page_size} is negative"
+            raise InvalidRequest([FieldFault("page_size", fault)])
+        size = min(request.page_size or self._settings.max_page, self._settings.max_page)
+        cursor = _parse_count(request.page_token, "page_token") if request.page_token else None
+        page = await self._store.jobs(client, size, cursor)
+        wanted = [
+            show_job(job)
+            for job in page.jobs
+            if request.state in (jobs_pb2.JOB_STATE_UNSPECIFIED, STATES[job.state])
+            and request.kind in (jobs_pb2.JOB_KIND_UNSPECIFIED, KINDS[job.kind])
+        ]
+        token = "" if page.cursor is None else str(page.cursor)
+        return jobs_pb2.ListJobsResponse(jobs=wanted, next_page_token=token)
+
+    async def WatchJob(
+        self, request: jobs_pb2.WatchJobRequest, context: Any
+    ) -> AsyncIterator[jobs_pb2.WatchJobResponse]:
+        """Send the job whenever it changed, until it has ended."""
+        client = self._find_client(context)
+        try:
+            job = await find_job(request.name, client, self._store)
+        except JobLostError:
+            yield jobs_pb2.WatchJobResponse(job=show_lost_job(request.name))
+            return
+        with self._events.follow(job.job_id) as waiter:
+            yield jobs_pb2.WatchJobResponse(job=show_job(job))
+            clock = asyncio.get_running_loop().time
+            sent, sent_at = job, clock()
+            while not sent.state.is_ended:
+                await waiter.wait()
+                job = await self._look(sent)
+                # Progress may wait a little for more of it; another state may not.
+                while job.state == sent.state and (pause := sent_at + WATCH_PAUSE - clock()) > 0:
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(waiter.wait(), pause)
+                    job = await self._look(sent)
+                if job != sent:
+                    yield jobs_pb2.WatchJobResponse(job=show_job(job))
+                    sent, sent_at = job, clock()
+
+    async def StreamResults(
+        self, request: jobs_pb2.StreamResultsRequest, context: Any
+    ) -> AsyncIterator[jobs_pb2.StreamResultsResponse]:
+        """Send the rows there are, and with `follow` those to come."""
+        if request.order not in ORDERS:
+            raise InvalidRequest([FieldFault("order", f"{request.order} is not an order")])
+        order = ORDERS[request.order]
+        offset = _parse_resume_token(request.resume_token, order)
+        try:
+            job = await find_job(request.name, self._find_client(context), self._store)
+        except JobLostError:
+            raise _lost(request.name) from None
+        with self._events.follow(job.job_id) as waiter:
+            while True:
+                page = await self._store.rows(job.job_id, order, offset, self._settings.max_page)
+                if page.offset > offset:
+                    offset = page.offset
+                    if page.rows:
+                        yield jobs_pb2.StreamResultsResponse(
+                            rows=await show_rows(job.job_id, page.rows, self._store),
+                            resume_token=f"{order}:{offset}",
+                        )
+                elif job.state.is_ended or not request.follow:
+                    return
+                else:
+                    # The job is looked at before its rows: once it has ended, none can be missed.
+                    await waiter.wait()
+                    job = await self._look(job)
+
+    async def CancelJob(
+        self, request: jobs_pb2.CancelJobRequest, context: Any
+    ) -> jobs_pb2.CancelJobResponse:
+        """Cancel a job; one that has ended stays as it is."""
+        try:
+            job = await find_job(request.name, self._find_client(context), self._store)
+            job = await self._store.cancel(job.job_id)
+        except JobLostError:
+            raise _lost(request.name) from None
+        return jobs_pb2.CancelJobResponse(job=show_job(job))
+
+    async def _look(self, job: Job) -> Job:
+        """Return the job as it stands now."""
+        name = PREFIX + job.job_id
+        try:
+            return await self._store.job(job.job_id)
+        except JobNotFoundError:
+            raise UnknownJob(name) from None
+        except JobLostError:
+            raise _lost(name) from None
+
+    def _find_client(self, context: Any) -> str:
+        """Return who calls: the name in the metadata, else the peer's address without its port."""
+        for key, value in context.invocation_metadata():
+            if key == CLIENT_METADATA:
+                longest = self._settings.max_client_length
+                if not 0 < len(value) <= longest or not is_printable_ascii(value):
+                    fault = f"not 1 to {longest} (max_client_length) printable ASCII characters"
+                    raise InvalidRequest([FieldFault(CLIENT_METADATA, fault)])
+                return f"name:{value}"
+        return f"peer:{context.peer().rpartition(':')[0]}"
+
+
+def _lost(name: str) -> WrongState:
+    return WrongState(f"{name} is LOST: the store that held it has since been emptied")
+
+
+def _parse_resume_token(token: str, order: RowOrder) -> int:
+    if not token:
+        return 0
+    name, _, offset = token.partition(":")
+    if name != order:
+        fault = f"not a token of the order {order.name}"
+        raise InvalidRequest([FieldFault("resume_token", fault)])
+    return _parse_count(offset, "resume_token")
+
+
+def _parse_count(text: str, field: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 18):
+        raise InvalidRequest([FieldFault(field, "not a token that this server gave")])
+    return int(text)

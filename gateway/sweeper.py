@@ -1,0 +1,57 @@
+"""Keeps work moving: ends lost claims and issues the tickets that idle workers need."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+
+import redis
+from kombu.exceptions import OperationalError
+
+from worker.store import AsyncStore
+
+logger = logging.getLogger(__name__)
+
+
+class Sweeper:
+    """Sweeps the store at an interval, and issues tickets then and when work is announced.
+
+    Any number of gateways may sweep the same store.
+
+    Args:
+        issue_tickets: publishes so many tickets; it may block, so it is called in a thread.
+        interval: seconds between sweeps.
+    """
+
+    def __init__(
+        self, store: AsyncStore, issue_tickets: Callable[[int], None], interval: float
+    ) -> None:
+        self._store = store
+        self._issue_tickets = issue_tickets
+        self._interval = interval
+        self._announced = asyncio.Event()
+
+    def announce(self) -> None:
+        """Say that there is new work; returns at once."""
+        self._announced.set()
+
+    async def run(self) -> None:
+        """Sweep until cancelled; a store or broker that is away is tried again."""
+        while True:
+            try:
+                await self._store.sweep()
+                await self._issue()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._interval):
+                        while True:
+                            await self._announced.wait()
+                            await self._issue()
+            except (redis.RedisError, OperationalError) as error:
+                logger.warning("the store cannot be swept: %s", error)
+                await asyncio.sleep(self._interval)
+
+    async def _issue(self) -> None:
+        self._announced.clear()
+        needed = await self._store.tickets_needed()
+        if needed:
+            await asyncio.to_thread(self._issue_tickets, needed)
