@@ -1,0 +1,113 @@
+"""Every Numba option, and where compiled kernels are kept. The only file that decorates kernels.
+
+The cache directory is named by a digest of all that compiled code depends on, so that no process
+can load code compiled from other sources: Numba itself does not see a change in a callee.
+"""
+
+import hashlib
+import os
+import platform
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+SOURCES = Path(__file__).resolve().parent
+# Settings of Numba that change nothing in compiled code.
+_NEUTRAL_SETTINGS = {"NUMBA_CACHE_DIR"}
+
+
+def find_kernel_files() -> list[Path]:
+    """Return the files that the digest covers: all of core but the reference judge, sorted."""
+    files = SOURCES.rglob("*.py")
+    return sorted(f for f in files if "reference" not in f.relative_to(SOURCES).parts)
+
+
+def compute_digest() -> str:
+    """Return 16 hex digits over kernel sources, Numba settings and version, Python and CPU."""
+    from importlib.metadata import version
+
+    from llvmlite import binding
+
+    digest = hashlib.sha256()
+    for file in find_kernel_files():
+        digest.update(f"{file.relative_to(SOURCES)}\0".encode() + file.read_bytes() + b"\0")
+    settings = {k: v for k, v in os.environ.items() if k.startswith("NUMBA_")}
+    digest.update(repr(sorted(settings.items() - _neutral(settings))).encode())
+    versions = [version(name) for name in ("numba", "llvmlite", "numpy")]
+    machine = [platform.python_version(), binding.get_host_cpu_name()]
+    features = binding.get_host_cpu_features().flatten()
+    digest.update(repr((versions, machine, features, str(SOURCES))).encode())
+    return digest.hexdigest()[:16]
+
+
+def _neutral(settings: dict[str, str]) -> set[tuple[str, str]]:
+    return {(k, v) for k, v in settings.items() if k in _NEUTRAL_SETTINGS}
+
+
+def find_cache_directory() -> Path:
+    """Return the directory of this digest's compiled kernels, created and writable.
+
+    Under `TILEWARP_CACHE_DIR`, else `XDG_CACHE_HOME/tilewarp`, else `~/.cache/tilewarp`; where
+    none of them can be written, a private one below the system's temporary directory.
+    """
+    named = os.environ.get("TILEWARP_CACHE_DIR")
+    bases = [Path(named)] if named else []
+    cache_home = os.environ.get("XDG_CACHE_HOME")
+    bases.append(Path(cache_home) / "tilewarp" if cache_home else Path("~/.cache/tilewarp"))
+    name = f"kernels-{compute_digest()}"
+    for base in bases:
+        try:
+            directory = base.expanduser() / name
+            directory.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=directory):
+                return directory
+        except (OSError, RuntimeError):  # not writable, or no home: the next one may be
+            continue
+    # Per user, since a directory that others can write would let them place code in it.
+    fallback = Path(tempfile.gettempdir()) / f"tilewarp-{os.getuid()}" / name
+    fallback.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if fallback.parent.stat().st_uid != os.getuid():
+        return Path(tempfile.mkdtemp(prefix="tilewarp-"))
+    return fallback
+
+
+CACHE_DIRECTORY = find_cache_directory()
+# Numba reads the variable when it is imported and when its configuration is reloaded.
+os.environ["NUMBA_CACHE_DIR"] = str(CACHE_DIRECTORY)
+
+import numba  # noqa: E402
+from numba.extending import intrinsic as _numba_intrinsic  # noqa: E402
+
+numba.config.CACHE_DIR = str(CACHE_DIRECTORY)
+
+IS_JIT_ON: bool = not numba.config.DISABLE_JIT
+# Every dispatcher made, so that cache misses and signatures can be counted over all of them.
+KERNELS: list[Any] = []
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function to machine code on its first call; with the JIT off, leave it as it is.
+
+    No GIL is held while it runs. Division by zero gives what the processor gives, so that no
+    exception path is compiled.
+    """
+    compiled = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    KERNELS.append(compiled)
+    return compiled
+
+
+def intrinsic(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate the typing function of an instruction; `plain` stands for it with the JIT off."""
+
+    def decorate(typing_function: Callable[..., Any]) -> Any:
+        return _numba_intrinsic(typing_function) if IS_JIT_ON else plain
+
+    return decorate
+
+
+def count_cache_misses() -> int:
+    """Return how many kernels this process had to compile since it started."""
+    if not IS_JIT_ON:
+        return 0
+    return sum(sum(k.stats.cache_misses.values()) for k in KERNELS)
