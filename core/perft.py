@@ -1,0 +1,26 @@
+"""Perft: the number of legal lines of a given length. Generic; knows no game."""
+
+from typing import Any
+
+from core.bind import generic
+from core.bits import U0, U1
+from core.rules import count_moves, generate_moves, make_move, unmake_move
+
+
+@generic
+def perft(S: Any, T: Any, depth: Any) -> Any:
+    """Return the number of legal lines of `depth` plies, modulo 2**64; 1 for depth 0.
+
+    The last ply is counted without making its moves. S is as before afterwards.
+    """
+    if depth == U0:
+        return U1
+    if depth == U1:
+        return count_moves(S, T)
+    nodes = U0
+    ply = S.ply
+    for index in range(generate_moves(S, T)):
+        make_move(S, T, S.moves[ply, index])
+        nodes += perft(S, T, depth - U1)
+        unmake_move(S, T)
+    return nodes

@@ -1,0 +1,137 @@
+"""The contract that each game fulfils, and the part of the state record that all games share.
+
+Generic modules (perft, ordering, search) import the functions below and know no game; `bind`
+replaces them by a game's own. `S` is the state record (position, stacks, search), `T` the game's
+tables record. A kernel raises nothing: whatever reaches it is valid.
+"""
+
+from typing import Any
+
+import numpy as np
+
+MAX_PLY = 128
+# Chakra's widest: 15 queens with 27 squares and a transmission each, king and chakras: below 470.
+MAX_MOVES = 512
+# Positions played before the root that may still be repeated.
+MAX_HISTORY = 4096
+MAX_COUNTER = np.uint64(9999)
+UNDO_COUNT = 12
+
+# What ended a game without a legal move lacking; 0 is no draw.
+NO_DRAW = np.uint64(0)
+MOVE_LIMIT = np.uint64(1)
+INSUFFICIENT = np.uint64(2)
+DRAW_NAMES = {int(MOVE_LIMIT): "move-limit", int(INSUFFICIENT): "insufficient"}
+
+POSITION_FIELDS: list[tuple[Any, ...]] = [
+    # 0: white (or first), 1: black.
+    ("side", np.uint64),
+    # As in the FEN.
+    ("halfmove", np.uint64),
+    ("fullmove", np.uint64),
+    # Half-moves since the last one that no later move can take back.
+    ("reversible", np.uint64),
+    # Two independent hashes of all that legality depends on.
+    ("key", np.uint64),
+    ("key2", np.uint64),
+    # Bitboards by piece type (index 0 unused) and by side, and the piece on each square.
+    ("by_type", np.uint64, (8,)),
+    ("by_side", np.uint64, (2,)),
+    ("board", np.uint8, (64,)),
+]
+WORK_FIELDS: list[tuple[Any, ...]] = [
+    # Moves made since the record was set up: index into `undo` and `moves`.
+    ("ply", np.uint64),
+    ("undo", np.uint64, (MAX_PLY, UNDO_COUNT)),
+    ("moves", np.uint64, (MAX_PLY, MAX_MOVES)),
+    # Keys of the positions before this one, oldest first; those of the game come before the root.
+    ("keys", np.uint64, (MAX_HISTORY + MAX_PLY,)),
+    ("key_count", np.uint64),
+    # What a pinned piece may end on, valid for the pinned squares of the last look.
+    ("pin_mask", np.uint64, (64,)),
+]
+SEARCH_FIELDS: list[tuple[Any, ...]] = [
+    # Limits; nodes and depth of the largest number when there is none; deadline 0: none.
+    ("max_nodes", np.uint64),
+    ("max_depth", np.uint64),
+    ("deadline", np.uint64),
+    # Written from outside at any time: nonzero ends the search.
+    ("stop", np.uint64),
+    # Written by the search: 1 once it unwinds.
+    ("stopped", np.uint64),
+    ("nodes", np.uint64),
+    ("tt_address", np.uint64),
+    ("tt_mask", np.uint64),
+    ("values", np.int64, (MAX_PLY, MAX_MOVES)),
+    ("killers", np.uint64, (MAX_PLY, 2)),
+    # How often a quiet move cut off, by side, from and to.
+    ("cutoffs", np.int64, (2, 64, 64)),
+    ("pv", np.uint64, (MAX_PLY, MAX_PLY)),
+    ("pv_length", np.uint64, (MAX_PLY,)),
+    # The last finished depth: even version when whole, odd while it is written.
+    ("line_version", np.uint64),
+    ("line", np.uint64, (MAX_PLY,)),
+    ("line_length", np.uint64),
+    ("line_depth", np.uint64),
+    ("line_score", np.int64),
+]
+
+
+def build_state_type(game_fields: list[tuple[Any, ...]]) -> np.dtype[np.record]:
+    """Return the dtype of a game's state record: shared position, the game's own, work, search.
+
+    A record type, so that fields are attributes also with the JIT off.
+    """
+    fields = POSITION_FIELDS + game_fields + WORK_FIELDS + SEARCH_FIELDS
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+def generate_moves(S: Any, T: Any) -> Any:
+    """Write the legal moves into `S.moves[S.ply]` and return their number, at most MAX_MOVES."""
+    raise NotImplementedError
+
+
+def count_moves(S: Any, T: Any) -> Any:
+    """Return the number of legal moves without listing them."""
+    raise NotImplementedError
+
+
+def make_move(S: Any, T: Any, move: Any) -> None:
+    """Make a legal move in S: position, keys, counters, history."""
+    raise NotImplementedError
+
+
+def unmake_move(S: Any, T: Any) -> None:
+    """Take back the last move made: every byte of the position is as before."""
+    raise NotImplementedError
+
+
+def in_check(S: Any, T: Any) -> bool:
+    """Return whether the royal piece of the side to move is attacked."""
+    raise NotImplementedError
+
+
+def find_draw(S: Any) -> Any:
+    """Return MOVE_LIMIT, INSUFFICIENT or NO_DRAW, from the position alone."""
+    raise NotImplementedError
+
+
+def evaluate(S: Any, T: Any) -> int:
+    """Return the static score in centipawns, for the side to move."""
+    raise NotImplementedError
+
+
+def find_gain(S: Any, move: Any) -> int:
+    """Return the value in centipawns that a move wins at once by capture and promotion, 0: quiet."""
+    raise NotImplementedError
+
+
+def find_mover(S: Any, move: Any) -> int:
+    """Return the value of the piece that a move risks, in centipawns."""
+    raise NotImplementedError
+
+
+CONTRACT = (
+    *("generate_moves", "count_moves", "make_move", "unmake_move", "in_check", "find_draw"),
+    *("evaluate", "find_gain", "find_mover"),
+)
