@@ -1,0 +1,1 @@
+"""The game of Chakra; `game` lists what it gives, `variants` may be imported without compiling."""

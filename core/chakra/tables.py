@@ -1,0 +1,51 @@
+"""Tables of Chakra, built once: geometry of 8x8, pawn captures and hash keys."""
+
+from typing import Any
+
+import numpy as np
+
+from core.chakra.layout import FILE_A, FILE_H
+from core.geometry import fill_tables, find_fields
+
+# Any seeds do; the two sets of keys must not be the same.
+_KEY_SEEDS = (0x43484B52, 0x32484B52)
+
+TABLES_TYPE = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                *find_fields(8, 8),
+                # By side and square: where a pawn captures.
+                ("pawn_captures", np.uint64, (2, 64)),
+                # Of each of the two keys: by piece in the mailbox and square; by side, mode
+                # (1: king) and square; for black to move.
+                ("piece_keys", np.uint64, (2, 16, 64)),
+                ("chakra_keys", np.uint64, (2, 2, 2, 64)),
+                ("side_keys", np.uint64, (2,)),
+            ],
+            align=True,
+        ),
+    )
+)
+
+
+def build_tables() -> Any:
+    """Return the tables record."""
+    tables = np.zeros(1, dtype=TABLES_TYPE)[0]
+    fill_tables(tables, 8, 8)
+    for square in range(64):
+        here = 1 << square
+        west, east = here & ~int(FILE_A), here & ~int(FILE_H)
+        tables.pawn_captures[0, square] = (west << 7 | east << 9) & (1 << 64) - 1
+        tables.pawn_captures[1, square] = west >> 9 | east >> 7
+    for index, seed in enumerate(_KEY_SEEDS):
+        source = np.random.PCG64(seed)
+        for name in ("piece_keys", "chakra_keys"):
+            shape = tables[name][index].shape
+            tables[name][index] = source.random_raw(int(np.prod(shape))).reshape(shape)
+        tables.side_keys[index] = source.random_raw()
+    return tables
+
+
+TABLES = build_tables()
