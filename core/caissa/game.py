@@ -1,0 +1,28 @@
+"""What Caissa gives to the rest: its record types and the functions of the contract."""
+
+from core.caissa.evaluate import evaluate, find_gain, find_mover
+from core.caissa.layout import STATE
+from core.caissa.movegen import count_moves, generate_moves, in_check
+from core.caissa.notation import format_move, format_position, normalise_move, parse_position
+from core.caissa.outcome import find_draw
+from core.caissa.position import compute_key, make_move, unmake_move
+from core.caissa.tables import TABLES
+
+__all__ = [
+    "STATE",
+    "TABLES",
+    "compute_key",
+    "count_moves",
+    "evaluate",
+    "find_draw",
+    "find_gain",
+    "find_mover",
+    "format_move",
+    "format_position",
+    "generate_moves",
+    "in_check",
+    "make_move",
+    "normalise_move",
+    "parse_position",
+    "unmake_move",
+]
