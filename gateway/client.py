@@ -56,7 +56,8 @@ class Client:
     def __init__(self, target: str, *, name: str | None = None, patience: float = 5.0) -> None:
         self._channel = grpc.aio.insecure_channel(target, options=OPTIONS)
         self._metadata = ((CLIENT_METADATA, name),) if name is not None else ()
-        self._patience = patience
+        self.patience = patience
+        """Seconds to go on trying without progress, for the calls to come."""
         self._rules: Any = rules_pb2_grpc.RulesServiceStub(self._channel)
         self._jobs: Any = jobs_pb2_grpc.JobServiceStub(self._channel)
 
@@ -149,7 +150,7 @@ class Client:
 
     async def watch_job(self, name: str) -> AsyncIterator[jobs_pb2.Job]:
         """Yield the job as it goes on, until it has ended."""
-        patience = _Patience(self._patience)
+        patience = _Patience(self.patience)
         while True:
             request = jobs_pb2.WatchJobRequest(name=name)
             try:
@@ -176,7 +177,7 @@ class Client:
             follow: whether to wait for the rows of a running job.
             resume_token: where to go on, from an earlier stream of the same order.
         """
-        patience = _Patience(self._patience)
+        patience = _Patience(self.patience)
         while True:
             request = jobs_pb2.StreamResultsRequest(
                 name=name, order=order, resume_token=resume_token, follow=follow
@@ -203,7 +204,7 @@ class Client:
         )
 
     async def _retry(self, attempt: Callable[[], Awaitable[Response]]) -> Response:
-        patience = _Patience(self._patience)
+        patience = _Patience(self.patience)
         while True:
             try:
                 return await attempt()

@@ -108,7 +108,7 @@ class EmbeddedServer:
         """Return whether the process lives."""
         return self._process is not None and self._process.poll() is None
 
-    def start(self) -> None:
+    def start(self) -> subprocess.Popen[bytes]:
         """Start the server, or start it again after it died, and wait until it answers.
 
         Raises:
@@ -129,6 +129,7 @@ class EmbeddedServer:
                 self.stop()
                 raise EmbeddedServerError(f"{self._program} does not start: {last.strip()}")
             time.sleep(0.02)
+        return self._process
 
     def stop(self) -> None:
         """End the process, its data written; safe to call when it does not run."""

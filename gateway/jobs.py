@@ -298,28 +298,15 @@ def show_lost_job(name: str) -> jobs_pb2.Job:
     )
 
 
-async def show_rows(
-    job_id: JobId, rows: Sequence[Row], store: AsyncStore
-) -> list[jobs_pb2.ResultRow]:
-    """Return stored rows as they are shown."""
-    given_up = [row.index for row in rows if row.kind is RowKind.QUARANTINED]
-    units = await store.units(job_id, given_up)
-    fens = await asyncio.to_thread(lambda: [_show_unit(unit) for unit in units])
-    fen_at = dict(zip(given_up, fens, strict=True))
-    return [
-        jobs_pb2.ResultRow(
-            index=row.index,
-            fen=fen_at[row.index],
-            failure=jobs_pb2.Failure(attempts=row.attempts, cause=row.cause),
-        )
-        if row.kind is RowKind.QUARANTINED
-        else jobs_pb2.ResultRow.FromString(row.payload)
-        for row in rows
-    ]
-
-
-def _show_unit(unit: bytes) -> str:
-    return read_position(position_pb2.Position.FromString(unit)).fen()
+def show_row(row: Row) -> jobs_pb2.ResultRow:
+    """Return a stored row as it is shown."""
+    if row.kind is not RowKind.QUARANTINED:
+        return jobs_pb2.ResultRow.FromString(row.payload)
+    return jobs_pb2.ResultRow(
+        index=row.index,
+        fen=read_position(position_pb2.Position.FromString(row.payload)).fen(),
+        failure=jobs_pb2.Failure(attempts=row.attempts, cause=row.cause),
+    )
 
 
 def _show_time(milliseconds: int | None) -> timestamp_pb2.Timestamp | None:

@@ -13,17 +13,15 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from prometheus_client import CollectorRegistry
 
-from core.games import VARIANTS
-from core.position import Position
+from core.games import GAMES, load_game
 from gateway.events import JobEvents
 from gateway.interceptor import CallInterceptor
 from gateway.metrics import Exporter, StoreCollector, make_latency
-from gateway.positions import START
 from gateway.services.jobs import JobService
 from gateway.services.rules import RulesService
 from gateway.sweeper import Sweeper
 from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc, rules_pb2, rules_pb2_grpc
-from worker.app import issue_tickets
+from worker.app import make_app, publish_tickets
 from worker.settings import Settings
 from worker.store import AsyncStore
 
@@ -56,10 +54,9 @@ class Gateway:
         self._settings = settings
         self._store = AsyncStore(settings)
         self._events = JobEvents(self._store)
+        app = make_app(settings)
         self._sweeper = Sweeper(
-            self._store,
-            lambda count: issue_tickets(settings, count),
-            settings.sweep_interval,
+            self._store, lambda count: publish_tickets(app, count), settings.sweep_interval
         )
         self._health = health.aio.HealthServicer()
         self._tasks: list[asyncio.Task[None]] = []
@@ -132,18 +129,26 @@ class Gateway:
             await self._health.set(name, status)
 
 
-async def run_gateway(settings: Settings, tell_address: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT; `tell_address` is called with HOST:PORT once it serves."""
-    stop = asyncio.Event()
+async def run_gateway(settings: Settings, tell_address: Callable[[str], None]) -> int:
+    """Serve until SIGTERM or SIGINT and return its number.
+
+    `tell_address` is called with HOST:PORT once it serves. Raises as `Gateway` does.
+    """
     loop = asyncio.get_running_loop()
+    stopped: asyncio.Future[int] = loop.create_future()
+
+    def stop(number: int) -> None:
+        if not stopped.done():
+            stopped.set_result(number)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, stop, number)
     async with Gateway(settings) as gateway:
         tell_address(gateway.address)
-        await stop.wait()
+        return await stopped
 
 
 def _load_kernels() -> None:
-    """Load what positions need from the cache, so that no call waits for it."""
-    for variant in VARIANTS:
-        Position(variant.name, START).outcome()
+    """Load the kernels, so that no call waits for it; the first process compiles them."""
+    for name in GAMES:
+        load_game(name)

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from gateway.cli.errors import INTERRUPTED
+
 # name: (module, one line of help); the module's attribute of that name is the command.
 COMMANDS = {
     "variants": ("gateway.cli.local", "List the variants and their rules."),
@@ -20,7 +22,6 @@ COMMANDS = {
     "analyse": ("gateway.cli.analyse", "Analyse a file of positions through a gateway."),
     "jobs": ("gateway.cli.jobs", "List, show, watch and cancel jobs, and print their results."),
 }
-INTERRUPTED = 130
 
 
 class LazyGroup(click.Group):

@@ -14,7 +14,7 @@ from gateway.jobs import (
     is_printable_ascii,
     show_job,
     show_lost_job,
-    show_rows,
+    show_row,
     submit,
 )
 from gateway.status import FieldFault, InvalidRequest, UnknownJob, WrongState
@@ -136,7 +136,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
                     offset = page.offset
                     if page.rows:
                         yield jobs_pb2.StreamResultsResponse(
-                            rows=await show_rows(job.job_id, page.rows, self._store),
+                            rows=[show_row(row) for row in page.rows],
                             resume_token=f"{order}:{offset}",
                         )
                 elif job.state.is_ended or not request.follow:

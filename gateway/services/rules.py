@@ -32,7 +32,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
                 start_fen=variant.startpos,
                 flags=_show_flags(variant.flags),
             )
-            for variant in VARIANTS
+            for variant in VARIANTS.values()
         ]
         return rules_pb2.ListVariantsResponse(variants=variants)
 

@@ -1,0 +1,177 @@
+"""What the commands that call a gateway share: their options, their errors, and printed results."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import click
+import grpc
+import grpc.aio
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from gateway.cli.errors import JobNotDone, ServiceAway, WrongInput
+from gateway.cli.rows import ROW_HEADER, dump, find_error, row_object, row_text, state_name
+from gateway.client import DEFAULT_GATEWAY, Client
+from tilewarp.v1 import jobs_pb2
+
+BAR_AFTER_SECONDS = 2.0
+PATIENCE_SECONDS = 30.0
+"""How long a command that was in touch with the service waits for it to come back."""
+
+Answer = TypeVar("Answer")
+
+gateway_option = click.option(
+    "--gateway",
+    "target",
+    envvar="TILEWARP_GATEWAY",
+    default=DEFAULT_GATEWAY,
+    show_default=True,
+    metavar="HOST:PORT",
+    help="The gateway to call.",
+)
+client_option = click.option(
+    "--client",
+    "client_name",
+    envvar="TILEWARP_CLIENT",
+    metavar="NAME",
+    help="The name that owns the jobs; without it, this machine's address.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
+
+EXIT_ERRORS: dict[grpc.StatusCode, type[click.ClickException]] = {
+    grpc.StatusCode.UNAVAILABLE: ServiceAway,
+    grpc.StatusCode.DEADLINE_EXCEEDED: ServiceAway,
+    grpc.StatusCode.INVALID_ARGUMENT: WrongInput,
+    grpc.StatusCode.NOT_FOUND: WrongInput,
+    grpc.StatusCode.ALREADY_EXISTS: WrongInput,
+}
+"""Everything else means that the job cannot be done."""
+
+
+def remote_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of every command that calls a gateway."""
+    return gateway_option(client_option(json_option(command)))
+
+
+def call_gateway(
+    target: str, client_name: str | None, work: Callable[[Client], Awaitable[Answer]]
+) -> Answer:
+    """Run `work` with a client; failed calls end the command with their exit code.
+
+    An interrupt reaches `work` as a cancellation, and the command as KeyboardInterrupt.
+    """
+
+    async def run() -> Answer:
+        async with Client(target, name=client_name) as client:
+            await client.list_variants()
+            client.patience = PATIENCE_SECONDS
+            return await work(client)
+
+    try:
+        return asyncio.run(run())
+    except grpc.aio.AioRpcError as error:
+        kind = EXIT_ERRORS.get(error.code(), JobNotDone)
+        text = error.details() or error.code().name
+        if kind is ServiceAway:
+            text = f"the service at {target} cannot be reached: {text}"
+        raise kind(text) from error
+
+
+async def print_results(
+    client: Client,
+    job: jobs_pb2.Job,
+    lines: Sequence[int] | None,
+    *,
+    as_json: bool,
+    order: jobs_pb2.ResultOrder.ValueType = jobs_pb2.RESULT_ORDER_INPUT,
+    follow: bool = True,
+) -> None:
+    """Print a job's rows as they come, then raise what the command has to end with.
+
+    Args:
+        client: a client of the job's gateway.
+        job: the job.
+        lines: for each index, its line in the file; None when not known.
+        as_json: print objects rather than a table.
+        order: the order of the rows.
+        follow: whether to wait for a running job.
+
+    Raises:
+        JobNotDone: the job was cancelled, failed or lost, or positions were given up.
+        WrongInput: positions were refused.
+    """
+    rejected = failed = 0
+    if not as_json:
+        click.echo(ROW_HEADER)
+    async with ProgressBar(job.counts.total) as bar:
+        async for row in client.stream_results(job.name, order, follow=follow):
+            line = lines[row.index] if lines is not None else None
+            if as_json:
+                click.echo(dump(row_object(row, line)))
+            else:
+                click.echo(row_text(row, row.index if line is None else line))
+            if find_error(row) is not None:
+                rejected += row.WhichOneof("outcome") == "rejection"
+                failed += row.WhichOneof("outcome") == "failure"
+            bar.advance()
+    job = await client.get_job(job.name)
+    if job.state in (
+        jobs_pb2.JOB_STATE_CANCELLED,
+        jobs_pb2.JOB_STATE_FAILED,
+        jobs_pb2.JOB_STATE_LOST,
+    ):
+        raise JobNotDone(f"{job.name} is {state_name(job)}")
+    if rejected:
+        raise WrongInput(f"{rejected} of {job.counts.total} positions were refused")
+    if failed:
+        raise JobNotDone(f"{failed} of {job.counts.total} positions were given up")
+
+
+class ProgressBar:
+    """A bar on a terminal for what takes more than two seconds; elsewhere nothing."""
+
+    def __init__(self, total: int) -> None:
+        self._progress = Progress(
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("positions"),
+            TimeRemainingColumn(),
+            console=Console(),
+            transient=True,
+        )
+        self._task = self._progress.add_task("", total=total)
+        self._starting: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> "ProgressBar":
+        """Show the bar in two seconds."""
+        if sys.stdout.isatty() and sys.stderr.isatty():
+            self._starting = asyncio.create_task(self._start())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Take the bar away."""
+        if self._starting is not None:
+            self._starting.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._starting
+        self._progress.stop()
+
+    def advance(self, completed: int | None = None) -> None:
+        """Count one more position, or set how many there are."""
+        if completed is None:
+            self._progress.advance(self._task)
+        else:
+            self._progress.update(self._task, completed=completed)
+
+    async def _start(self) -> None:
+        await asyncio.sleep(BAR_AFTER_SECONDS)
+        self._progress.start()
+
+
+def show_fields(fields: dict[str, Any]) -> str:
+    """Return an object's fields as lines of a name and a value."""
+    width = max(map(len, fields))
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in fields.items())

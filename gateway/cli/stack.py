@@ -1,0 +1,110 @@
+"""`tilewarp serve`, `gateway` and `worker`: the parts of the service, together and apart."""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gateway.cli.errors import INTERRUPTED, WrongInput
+from worker.settings import Settings, SettingsError, table
+
+HELP = {entry.name: str(entry.metadata["help"]) for entry in table()}
+
+
+def _setting(
+    flag: str, name: str, kind: type, metavar: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option(flag, name, type=kind, default=None, metavar=metavar, help=HELP[name])
+
+
+listen_option = _setting("--listen", "listen", str, "HOST:PORT")
+workers_option = _setting("--workers", "workers", int, "N")
+redis_option = _setting("--redis", "redis_url", str, "URL")
+
+
+@click.command()
+@listen_option
+@workers_option
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep the jobs in DIR; without it they are gone at the end.",
+)
+def serve(listen: str | None, workers: int | None, data: Path | None) -> None:
+    """Run the whole service on this machine, with an embedded Redis.
+
+    Prints one line `ready HOST:PORT` once a worker has answered through the queue.
+    """
+    from gateway.embedded import EmbeddedServerError
+    from gateway.supervisor import Stack, StackError
+
+    settings = _read_settings(listen=listen, workers=workers)
+    _set_up_log(settings)
+    try:
+        stack = Stack(settings, data)
+        number = stack.run(lambda address: click.echo(f"ready {address}"))
+    except (EmbeddedServerError, StackError) as error:
+        raise click.ClickException(str(error)) from error
+    _exit_after(number)
+
+
+@click.command()
+@listen_option
+@redis_option
+def gateway(listen: str | None, redis_url: str | None) -> None:
+    """Run a gateway on a Redis that is there already.
+
+    Prints one line `listening HOST:PORT` once it serves.
+    """
+    from gateway.server import run_gateway
+    from worker.store import EvictingPolicyError
+
+    settings = _read_settings(listen=listen, redis_url=redis_url)
+    _set_up_log(settings)
+    try:
+        number = asyncio.run(
+            run_gateway(settings, lambda address: click.echo(f"listening {address}"))
+        )
+    except (EvictingPolicyError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from error
+    _exit_after(number)
+
+
+@click.command()
+@workers_option
+@redis_option
+def worker(workers: int | None, redis_url: str | None) -> None:
+    """Run a worker host on a Redis that is there already."""
+    from worker.host import run
+    from worker.store import EvictingPolicyError
+
+    settings = _read_settings(workers=workers, redis_url=redis_url)
+    try:
+        sys.exit(run(settings))
+    except EvictingPolicyError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _read_settings(**given: Any) -> Settings:
+    try:
+        return Settings.read(**given)
+    except SettingsError as error:
+        raise WrongInput(str(error)) from error
+
+
+def _set_up_log(settings: Settings) -> None:
+    """Write the log to standard error."""
+    logging.basicConfig(
+        level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+
+
+def _exit_after(number: int) -> None:
+    if number == signal.SIGINT:
+        sys.exit(INTERRUPTED)
