@@ -31,7 +31,7 @@ def redis_client(server: Server) -> Iterator[redis.Redis]:
 @pytest.fixture
 def settings(server: Server) -> Settings:
     """Settings with a lease that a test can outwait."""
-    return replace(Settings(), redis_url=server.url, lease=0.3)
+    return replace(Settings(), redis_url=server.url, lease=0.3, sweep_interval=0.1)
 
 
 @pytest.fixture

@@ -26,13 +26,19 @@ from worker.store import (
     RowOrder,
     StagingLostError,
     Store,
+    Swept,
     UnitIndex,
     WorkerInfo,
 )
 
 
-async def wait_for_lease(settings: Settings) -> None:
-    await asyncio.sleep(settings.lease + 0.02)
+async def outwait(gateway: AsyncStore, settings: Settings) -> Swept:
+    """Sweep as a gateway does until the lease of what was claimed before has passed."""
+    for _ in range(4):
+        swept = await gateway.sweep()
+        assert swept.lost_claims == 0
+        await asyncio.sleep(settings.lease / 4 + 0.01)
+    return await gateway.sweep()
 
 
 # Submission
@@ -333,8 +339,7 @@ async def test_a_lost_range_is_tried_one_by_one_and_late_rows_are_refused(
     assert lost is not None
     assert indices(lost) == [1, 2, 3, 4]
     store.hand_in(lost, finish(lost)[:1])
-    await wait_for_lease(settings)
-    swept = await gateway.sweep()
+    swept = await outwait(gateway, settings)
     assert (swept.lost_claims, swept.retried, swept.quarantined) == (1, 3, 0)
     assert (await gateway.load())[JobClass.BULK] == ClassLoad(7, 0)
     late = store.hand_in(lost, finish(lost))
@@ -357,9 +362,33 @@ async def test_a_renewed_claim_lives(gateway: AsyncStore, store: Store, settings
         await asyncio.sleep(settings.lease / 2)
         assert store.renew(claim) is ClaimState.CURRENT
         assert (await gateway.sweep()).lost_claims == 0
-    await wait_for_lease(settings)
-    await gateway.sweep()
+    await outwait(gateway, settings)
     assert store.renew(claim) is ClaimState.LOST
+
+
+async def test_an_outage_costs_no_attempts(gateway: AsyncStore, store: Store, settings: Settings):
+    await submit(gateway, 1)
+    await gateway.sweep()
+    claim = store.claim("w")
+    assert claim is not None
+    await asyncio.sleep(3 * settings.lease)  # nobody could renew or sweep meanwhile
+    assert (await gateway.sweep()).lost_claims == 0
+    assert store.renew(claim) is ClaimState.CURRENT
+    await asyncio.sleep(0.8 * settings.lease)
+    assert store.renew(claim) is ClaimState.CURRENT
+    await asyncio.sleep(0.4 * settings.lease)
+    assert (await gateway.sweep()).lost_claims == 0
+    assert store.hand_in(claim, finish(claim)).accepted == 1
+
+
+async def test_a_claim_of_a_worker_that_does_not_come_back_is_lost_after_the_outage(
+    gateway: AsyncStore, store: Store, settings: Settings
+):
+    await submit(gateway, 1)
+    await gateway.sweep()
+    store.claim("w")
+    await asyncio.sleep(3 * settings.lease)
+    assert (await outwait(gateway, settings)).lost_claims == 1
 
 
 async def test_a_poison_unit_is_given_up_after_three_attempts(
@@ -370,8 +399,7 @@ async def test_a_poison_unit_is_given_up_after_three_attempts(
         claim = store.claim(f"host {attempt}")
         assert claim is not None
         assert (indices(claim), claim.units[0].attempt) == ([0], attempt)
-        await wait_for_lease(settings)
-        swept = await gateway.sweep()
+        swept = await outwait(gateway, settings)
         assert (swept.retried, swept.quarantined) == ((1, 0) if attempt < 3 else (0, 1))
     claim = store.claim("w")
     assert claim is not None
@@ -436,8 +464,7 @@ async def test_cancel_while_claimed_refuses_what_comes_late_and_keeps_what_came(
     late = store.hand_in(running, finish(running))
     assert (late.accepted, late.state) == (0, ClaimState.CANCELLED)
     assert store.release(running) == 0
-    await wait_for_lease(settings)
-    await gateway.sweep()
+    await outwait(gateway, settings)
     job = await gateway.cancel(job_id)
     assert (job.state, job.done, job.claimable) == (JobState.CANCELLED, 1, 0)
     assert len((await gateway.rows(job_id, RowOrder.INPUT, 0, 9)).rows) == 1
@@ -478,7 +505,14 @@ async def test_cancel_leaves_other_jobs_alone(gateway: AsyncStore, store: Store)
 async def test_every_key_of_an_ended_job_expires(
     gateway: AsyncStore, store: Store, redis_client: redis.Redis
 ):
-    before = {*redis_client.keys("*"), b"tw:epoch", b"tw:counter", b"tw:totals", b"tw:load"}
+    before = {
+        *redis_client.keys("*"),
+        b"tw:epoch",
+        b"tw:counter",
+        b"tw:totals",
+        b"tw:load",
+        b"tw:sweep",
+    }
     first = await submit(gateway, 2, rejected={0: b"bad"}, keep=0.2, request_id="r", digest="d")
     second = await submit(gateway, 3, keep=0.2)
     claim = store.claim("w")
@@ -529,6 +563,8 @@ async def test_workers_are_there_while_they_say_so(settings: Settings, gateway: 
     store.announce(info("b", 3))
     await asyncio.sleep(0.6)
     assert await gateway.workers() == [info("b", 3)]
+    store.withdraw(info("b", 3))
+    assert await gateway.workers() == []
     store.close()
 
 

@@ -210,9 +210,13 @@ class AsyncStore:
         """End the claims past their deadline and forget the jobs past their time to be kept.
 
         The unfinished units of a lost claim are tried again one by one, or given up after the
-        setting `max_attempts`. To be called all the time, by any number of gateways.
+        setting `max_attempts`. To be called every `sweep_interval`, by any number of gateways: when
+        nobody did for longer than a lease, the server was away, and claims live one lease more.
         """
-        return Swept(*await self._sweep(args=[self._settings.max_attempts]))
+        lease, interval = self._settings.lease, self._settings.sweep_interval
+        gap = max(lease, 3 * interval)
+        args = [self._settings.max_attempts, int(lease * 1000), int(gap * 1000)]
+        return Swept(*await self._sweep(args=args))
 
     async def tickets_needed(self) -> int:
         """Return how many tickets to issue, so that every idle slot has one while units wait."""

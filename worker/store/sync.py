@@ -130,6 +130,11 @@ class Store:
         ttl = int(self._settings.worker_ttl * 1000)
         self._announce(args=[worker.name, format_worker(worker), ttl])
 
+    def withdraw(self, worker: WorkerInfo) -> None:
+        """Say that this worker host is gone."""
+        self._redis.zrem(keys.WORKERS, worker.name)
+        self._redis.delete(keys.worker(worker.name))
+
     def answer_canary(self, nonce: str, worker: str) -> None:
         """Answer the canary that a gateway sent through the queue."""
         self._redis.set(keys.canary(nonce), worker, ex=CANARY_TTL)

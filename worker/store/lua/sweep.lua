@@ -1,18 +1,36 @@
 #!lua flags=allow-oom
 -- Ends the claims past their deadline and forgets the jobs whose time to be kept has passed; some
 -- of each a call, so that no call is long.
--- ARGV: max attempts.
+-- ARGV: max attempts, lease in ms, ms without a sweep that mean trouble.
 -- Returns {claims lost, units to be tried again, units given up, jobs removed}.
 local BATCH = 100
-local max_attempts, now = tonumber(ARGV[1]), text(now_ms())
+local max_attempts, lease, gap = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+
+-- While the server was away no claim could be renewed. The workers get a lease to come back, so
+-- that an outage costs no attempts.
+local function is_in_grace(now)
+  local last, grace = unpack(call('HMGET', 'tw:sweep', 'last_ms', 'grace_ms'))
+  if last and now - last > gap then
+    grace = now + lease
+    call('HSET', 'tw:sweep', 'grace_ms', text(grace))
+  end
+  call('HSET', 'tw:sweep', 'last_ms', text(now))
+  return grace and now < tonumber(grace)
+end
+
+local now = now_ms()
+local overdue = {}
+if not is_in_grace(now) then
+  overdue = call('ZRANGEBYSCORE', 'tw:claims', '-inf', text(now), 'LIMIT', 0, BATCH)
+end
 local lost, retried, given_up = 0, 0, 0
-for _, token in ipairs(call('ZRANGEBYSCORE', 'tw:claims', '-inf', now, 'LIMIT', 0, BATCH)) do
+for _, token in ipairs(overdue) do
   local worker = call('HGET', 'tw:claim:' .. token, 'worker')
   local again, over = lose_claim(token, max_attempts,
     'its worker ' .. worker .. ' died or gave no sign of progress')
   lost, retried, given_up = lost + 1, retried + again, given_up + over
 end
-local ended = call('ZRANGEBYSCORE', 'tw:ended', '-inf', now, 'LIMIT', 0, BATCH)
+local ended = call('ZRANGEBYSCORE', 'tw:ended', '-inf', text(now), 'LIMIT', 0, BATCH)
 for _, member in ipairs(ended) do
   local id, client = string.match(member, '^(%S+) (.*)$')
   call('ZREM', 'tw:ended', member)

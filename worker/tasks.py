@@ -1,0 +1,100 @@
+"""The Celery tasks: take a ticket, answer a canary. They run in the pool's children."""
+
+import logging
+import time
+from collections.abc import Callable
+from functools import cache
+
+import redis
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from worker.app import CANARY, TAKE_TICKET, publish_tickets
+from worker.claim import ClaimRun
+from worker.engine import Analyst
+from worker.metrics import WorkerMetrics
+from worker.settings import Settings
+from worker.store import Store
+
+log = logging.getLogger(__name__)
+
+
+def register_tasks(
+    app: Celery,
+    settings: Settings,
+    worker: str,
+    metrics: WorkerMetrics,
+    is_stopping: Callable[[], bool],
+) -> None:
+    """Add the tasks to the application. To be called in the parent, before it forks.
+
+    `worker` is the name this host goes by; `is_stopping` tells a child that the host shuts down.
+    """
+
+    @cache
+    def child() -> Child:
+        return Child(app, settings, worker, metrics, is_stopping)
+
+    @app.task(name=TAKE_TICKET)
+    def take_ticket() -> None:
+        child().take_ticket()
+
+    @app.task(name=CANARY)
+    def canary(nonce: str) -> None:
+        child().answer_canary(nonce)
+
+
+class Child:
+    """One process of the pool: its connection to the store and its engine. Made in the child."""
+
+    def __init__(
+        self,
+        app: Celery,
+        settings: Settings,
+        worker: str,
+        metrics: WorkerMetrics,
+        is_stopping: Callable[[], bool],
+    ) -> None:
+        self._app = app
+        self._settings = settings
+        self._worker = worker
+        self._metrics = metrics
+        self._is_stopping = is_stopping
+        self._store = Store(settings)
+        self._analyst = Analyst(worker)
+
+    def take_ticket(self) -> None:
+        """Run claims for about `claim_time`; when work remains, leave a ticket for it.
+
+        So canaries and other hosts get their turn. With the store away the ticket is dropped: the
+        sweeper issues another.
+        """
+        self._metrics.tickets.inc()
+        deadline = time.monotonic() + self._settings.claim_time
+        try:
+            while not self._is_stopping():
+                claim = self._store.claim(self._worker)
+                if claim is None:
+                    return
+                self._metrics.claims.inc()
+                ClaimRun(
+                    self._store,
+                    self._analyst,
+                    self._metrics,
+                    self._settings,
+                    self._is_stopping,
+                    claim,
+                ).run()
+                if time.monotonic() > deadline:
+                    break
+            if self._store.has_work():
+                publish_tickets(self._app, 1)
+        except (redis.RedisError, OperationalError) as error:
+            log.warning("a ticket is dropped, the store cannot be reached: %s", error)
+
+    def answer_canary(self, nonce: str) -> None:
+        """Show the gateway that tickets are taken and the store is reached from here."""
+        try:
+            self._store.answer_canary(nonce, self._worker)
+        except redis.RedisError as error:
+            log.warning("a canary is not answered, the store cannot be reached: %s", error)
