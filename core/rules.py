@@ -17,6 +17,12 @@ MAX_HISTORY = 4096
 MAX_COUNTER = np.uint64(9999)
 UNDO_COUNT = 12
 
+# The functions below, by name.
+CONTRACT = (
+    *("generate_moves", "count_moves", "make_move", "unmake_move", "in_check", "find_draw"),
+    *("evaluate", "find_gain", "find_mover"),
+)
+
 # What ended a game without a legal move lacking; 0 is no draw.
 NO_DRAW = np.uint64(0)
 MOVE_LIMIT = np.uint64(1)
@@ -51,15 +57,17 @@ WORK_FIELDS: list[tuple[Any, ...]] = [
     ("pin_mask", np.uint64, (64,)),
 ]
 SEARCH_FIELDS: list[tuple[Any, ...]] = [
-    # Limits; nodes and depth of the largest number when there is none; deadline 0: none.
+    # Limits; deadline on the monotonic clock, 0 for none.
     ("max_nodes", np.uint64),
-    ("max_depth", np.uint64),
+    ("max_depth", np.int64),
     ("deadline", np.uint64),
-    # Written from outside at any time: nonzero ends the search.
-    ("stop", np.uint64),
+    # Where a word lies that may be written at any time: nonzero ends the search.
+    ("stop_address", np.uint64),
     # Written by the search: 1 once it unwinds.
     ("stopped", np.uint64),
     ("nodes", np.uint64),
+    # Index into `keys` where the root's key comes to stand.
+    ("root_count", np.uint64),
     ("tt_address", np.uint64),
     ("tt_mask", np.uint64),
     ("values", np.int64, (MAX_PLY, MAX_MOVES)),
@@ -129,9 +137,3 @@ def find_gain(S: Any, move: Any) -> int:
 def find_mover(S: Any, move: Any) -> int:
     """Return the value of the piece that a move risks, in centipawns."""
     raise NotImplementedError
-
-
-CONTRACT = (
-    *("generate_moves", "count_moves", "make_move", "unmake_move", "in_check", "find_draw"),
-    *("evaluate", "find_gain", "find_mover"),
-)

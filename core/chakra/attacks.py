@@ -61,7 +61,9 @@ def line_slides(T: Any, square: Any, line: Any, blockers: Any) -> Any:
 
 
 @kernel
-def find_line_courtesans(S: Any, T: Any, side: Any, square: Any, occupied: Any, blockers: Any) -> Any:
+def find_line_courtesans(
+    S: Any, T: Any, side: Any, square: Any, occupied: Any, blockers: Any
+) -> Any:
     """Return the courtesans of `side` that see their king and reach `square` along that line."""
     king = lsb(S.by_type[KING] & S.by_side[side])
     found = U0
@@ -80,7 +82,9 @@ def find_line_courtesans(S: Any, T: Any, side: Any, square: Any, occupied: Any, 
 
 
 @kernel
-def find_piece_attackers(S: Any, T: Any, side: Any, square: Any, occupied: Any, blockers: Any) -> Any:
+def find_piece_attackers(
+    S: Any, T: Any, side: Any, square: Any, occupied: Any, blockers: Any
+) -> Any:
     """Return the pieces of `side`, pawns aside, with a pseudo-legal move to `square`.
 
     Lines are followed backwards from the square, which is the same, as only what lies strictly
