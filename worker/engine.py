@@ -5,7 +5,7 @@ from typing import Protocol
 
 from core.engine import Analysis, Engine
 from core.limits import Limits
-from core.position import Position
+from core.position import STARTPOS, Position
 from core.version import ENGINE_VERSION, RULES_VERSION
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
 from worker.store import ClaimedUnit, Finished
@@ -54,13 +54,14 @@ class Analyst:
         """Analyse a position; None when the search was stopped before its limits."""
         wanted = position_pb2.Position.FromString(unit.unit)
         limits = read_limits(jobs_pb2.JobSpecification.FromString(spec).analysis.limits)
-        position = Position(wanted.variant, wanted.fen or "startpos")
+        position = Position(wanted.variant, wanted.fen or STARTPOS)
         for move in wanted.moves:
             position.push(move)
         analysis = self._engine.search(position, limits)
         if analysis.stopped:
             return None
         result = format_analysis(analysis)
+        result.stop_reason = find_stop_reason(analysis, limits)
         result.provenance.MergeFrom(
             analysis_pb2.Provenance(
                 engine_version=ENGINE_VERSION,
@@ -72,7 +73,7 @@ class Analyst:
             )
         )
         result.provenance.finish_time.GetCurrentTime()
-        row = jobs_pb2.ResultRow(index=unit.index, fen=position.fen, analysis=result)
+        row = jobs_pb2.ResultRow(index=unit.index, fen=position.fen(), analysis=result)
         return Finished(unit.index, row.SerializeToString(), analysis.nodes, analysis.seconds)
 
 
@@ -86,8 +87,7 @@ def read_limits(limits: analysis_pb2.Limits) -> Limits:
 
 
 def format_analysis(analysis: Analysis) -> analysis_pb2.AnalysisResult:
-    """Return the message of an analysis, its provenance left out."""
-    finished = analysis.result is not None
+    """Return the message of an analysis, stop reason and provenance left out."""
     result = analysis_pb2.AnalysisResult(
         best_move=analysis.bestmove or "",
         score=format_score(analysis.score.cp, analysis.score.mate),
@@ -99,13 +99,22 @@ def format_analysis(analysis: Analysis) -> analysis_pb2.AnalysisResult:
         ],
         depth=analysis.depth,
         nodes=analysis.nodes,
-        stop_reason=analysis_pb2.STOP_REASON_FINISHED
-        if finished
-        else analysis_pb2.STOP_REASON_LIMIT,
         outcome=OUTCOMES[analysis.result],
     )
     result.time.FromMicroseconds(round(analysis.seconds * 1_000_000))
     return result
+
+
+def find_stop_reason(analysis: Analysis, limits: Limits) -> analysis_pb2.StopReason:
+    """Return LIMIT if the search reached one of its limits, else FINISHED."""
+    is_limited = (
+        (limits.nodes is not None and analysis.nodes >= limits.nodes)
+        or (limits.depth is not None and analysis.depth >= limits.depth)
+        or (limits.movetime is not None and analysis.seconds * 1000 >= limits.movetime)
+    )
+    if is_limited and analysis.result is None:
+        return analysis_pb2.STOP_REASON_LIMIT
+    return analysis_pb2.STOP_REASON_FINISHED
 
 
 def format_score(cp: int | None, mate: int | None) -> analysis_pb2.Score:
@@ -117,7 +126,7 @@ def format_score(cp: int | None, mate: int | None) -> analysis_pb2.Score:
 
 def format_command(position: position_pb2.Position, limits: Limits) -> str:
     """Return the command line that searches this position within these limits."""
-    words = ["tilewarp", "search", position.variant, position.fen or "startpos"]
+    words = ["tilewarp", "search", position.variant, position.fen or STARTPOS]
     if position.moves:
         words += ["--moves", " ".join(position.moves)]
     for name, limit in vars(limits).items():

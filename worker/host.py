@@ -74,7 +74,7 @@ class StopWord:
         return self._memory[0] != 0
 
 
-class SteadyConsumer(Consumer):
+class SteadyConsumer(Consumer):  # type: ignore[misc]
     """Celery's consumer, which waits ever longer for a broker, made to try at an even pace."""
 
     def ensure_connected(self, conn: Any) -> Any:
