@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 SOURCES = Path(__file__).resolve().parent
-# Settings of Numba that change nothing in compiled code.
-_NEUTRAL_SETTINGS = {"NUMBA_CACHE_DIR"}
 
 
 def find_kernel_files() -> list[Path]:
@@ -33,16 +31,13 @@ def compute_digest() -> str:
     for file in find_kernel_files():
         digest.update(f"{file.relative_to(SOURCES)}\0".encode() + file.read_bytes() + b"\0")
     settings = {k: v for k, v in os.environ.items() if k.startswith("NUMBA_")}
-    digest.update(repr(sorted(settings.items() - _neutral(settings))).encode())
+    settings.pop("NUMBA_CACHE_DIR", None)
+    digest.update(repr(sorted(settings.items())).encode())
     versions = [version(name) for name in ("numba", "llvmlite", "numpy")]
     machine = [platform.python_version(), binding.get_host_cpu_name()]
     features = binding.get_host_cpu_features().flatten()
     digest.update(repr((versions, machine, features, str(SOURCES))).encode())
     return digest.hexdigest()[:16]
-
-
-def _neutral(settings: dict[str, str]) -> set[tuple[str, str]]:
-    return {(k, v) for k, v in settings.items() if k in _NEUTRAL_SETTINGS}
 
 
 def find_cache_directory() -> Path:
@@ -76,12 +71,14 @@ CACHE_DIRECTORY = find_cache_directory()
 # Numba reads the variable when it is imported and when its configuration is reloaded.
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE_DIRECTORY)
 
-import numba  # noqa: E402
+from numba import config, njit  # noqa: E402
 from numba.extending import intrinsic as _numba_intrinsic  # noqa: E402
 
-numba.config.CACHE_DIR = str(CACHE_DIRECTORY)
+# Numba was imported before, perhaps, and has read it already.
+_config: Any = config
+_config.CACHE_DIR = str(CACHE_DIRECTORY)
 
-IS_JIT_ON: bool = not numba.config.DISABLE_JIT
+IS_JIT_ON: bool = not _config.DISABLE_JIT
 # Every dispatcher made, so that cache misses and signatures can be counted over all of them.
 KERNELS: list[Any] = []
 
@@ -92,7 +89,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     No GIL is held while it runs. Division by zero gives what the processor gives, so that no
     exception path is compiled.
     """
-    compiled = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    compiled = njit(nogil=True, cache=True, error_model="numpy")(function)
     KERNELS.append(compiled)
     return compiled
 

@@ -10,6 +10,9 @@ from core.rules import DRAW_NAMES
 from core.variant import Variant
 
 STARTPOS = "startpos"
+# Perft deeper than this is added up here: a kernel's sum stays far below 2**64, and an interrupt
+# need not wait for long.
+KERNEL_DEPTH = 5
 
 
 class Position:
@@ -99,8 +102,19 @@ class Position:
         return DRAW_NAMES.get(int(self.game.rules.find_draw(self._state)))
 
     def perft(self, depth: int) -> int:
-        """Return the number of legal lines of `depth` plies, exact below 2**64."""
+        """Return the number of legal lines of `depth` plies, exact at any size."""
+        if depth > KERNEL_DEPTH:
+            return sum(self.divide(depth).values())
         return int(self.game.perft(self._state, self.game.rules.TABLES, np.uint64(depth)))
+
+    def divide(self, depth: int) -> dict[str, int]:
+        """Return the perft of `depth` - 1 after each legal move; `depth` is at least 1."""
+        counts = {}
+        for move in self.legal_moves:
+            self.push(move)
+            counts[move] = self.perft(depth - 1)
+            self.pop()
+        return counts
 
     def write_state(self, state: Any, records: Any) -> None:
         """Write this position, with the keys of the game that can come again, into another state.

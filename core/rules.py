@@ -85,7 +85,7 @@ SEARCH_FIELDS: list[tuple[Any, ...]] = [
 ]
 
 
-def build_state_type(game_fields: list[tuple[Any, ...]]) -> np.dtype[np.record]:
+def build_state_type(game_fields: list[tuple[Any, ...]]) -> np.dtype[np.void]:
     """Return the dtype of a game's state record: shared position, the game's own, work, search.
 
     A record type, so that fields are attributes also with the JIT off.
@@ -130,7 +130,7 @@ def evaluate(S: Any, T: Any) -> int:
 
 
 def find_gain(S: Any, move: Any) -> int:
-    """Return the value in centipawns that a move wins at once by capture and promotion, 0: quiet."""
+    """Return what a move wins at once by capture and promotion, in centipawns; 0: quiet."""
     raise NotImplementedError
 
 

@@ -10,7 +10,7 @@ from core.rules import INSUFFICIENT, MOVE_LIMIT, NO_DRAW
 
 @kernel
 def find_draw(S: Any) -> Any:
-    """Return MOVE_LIMIT (half-moves played, by the counters), INSUFFICIENT (two queens) or NO_DRAW."""
+    """Return MOVE_LIMIT (by the counters), INSUFFICIENT (only the two queens) or NO_DRAW."""
     played = ((S.fullmove - U1) << U1) + S.side
     if S.ply_limit != U0 and played >= S.ply_limit:
         return MOVE_LIMIT

@@ -11,7 +11,7 @@ from typing import Any
 
 from core import board
 from core.bind import bind, generic
-from core.bits import ALL, U0, U1, U6, U7, U8, U63, bit, is_single, lsb, popcount
+from core.bits import ALL, U0, U1, U6, U7, U8, U63, bit, lsb, popcount
 from core.chakra.attacks import (
     bishop_slides,
     find_bishops,

@@ -1,0 +1,233 @@
+"""The commands that work in this process: variants, moves, play, perft, search, warmup."""
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from core.engine import Analysis, Engine
+from core.games import VARIANTS
+from core.limits import Limits
+from core.notation import MoveError, NotationError, escape_text
+from core.position import STARTPOS, Position
+from gateway.cli.errors import WrongInput
+from gateway.cli.lines import read_lines
+from gateway.cli.rows import dump
+
+STREAM = "-"
+MAX_PERFT_DEPTH = 40
+"""Deeper than any machine will count."""
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
+
+
+@click.command()
+@json_option
+def variants(as_json: bool) -> None:
+    """List the variants and the flags by which their rules differ."""
+    for variant in VARIANTS.values():
+        if as_json:
+            fields = {"name": variant.name, "game": variant.game, "startpos": variant.startpos}
+            click.echo(dump({**fields, "flags": dict(variant.flags)}))
+        else:
+            flags = ", ".join(f"{name}: {_word(value)}" for name, value in variant.flags.items())
+            click.echo(f"{variant.name:<18} {flags.replace('_', ' ')}")
+
+
+@click.command()
+@click.argument("variant")
+@click.argument("fen", default=STARTPOS)
+@json_option
+def moves(variant: str, fen: str, as_json: bool) -> None:
+    """List the legal moves of a position, sorted as text, with check and result.
+
+    FEN `-` reads one position a line from standard input. A wrong one gives an error in its place,
+    the rest goes on, and the exit code is 2. Draws are not shown: they take no move away.
+    """
+    if fen != STREAM:
+        _show_moves(_parse(variant, fen), as_json)
+        return
+    with _exit_on_wrong_input():
+        Position(variant)
+    is_any_wrong = False
+    for _, text in read_lines(sys.stdin.buffer):
+        try:
+            _show_moves(Position(variant, text), as_json)
+        except NotationError as error:
+            is_any_wrong = True
+            echo = {"fen": escape_text(text), "error": str(error)}
+            click.echo(dump(echo) if as_json else f"error: {error}")
+    if is_any_wrong:
+        sys.exit(WrongInput.exit_code)
+
+
+@click.command()
+@click.argument("variant")
+@click.argument("fen")
+@click.argument("moves", nargs=-1)
+@json_option
+def play(variant: str, fen: str, moves: tuple[str, ...], as_json: bool) -> None:
+    """Show the position after MOVES from FEN (or `startpos`)."""
+    position = _parse(variant, fen)
+    _push_all(position, list(moves))
+    click.echo(dump({"fen": position.fen()}) if as_json else position.fen())
+
+
+@click.command()
+@click.argument("variant")
+@click.argument("depth", type=click.IntRange(0, MAX_PERFT_DEPTH))
+@click.argument("fen", default=STARTPOS)
+@click.option("--divide", is_flag=True, help="Show the count below each first move, too.")
+@json_option
+def perft(variant: str, depth: int, fen: str, divide: bool, as_json: bool) -> None:
+    """Count the legal lines of DEPTH plies from FEN."""
+    position = _parse(variant, fen)
+    begin = time.perf_counter()
+    counts = position.divide(depth) if divide and depth else {}
+    nodes = sum(counts.values()) if counts else position.perft(depth)
+    seconds = time.perf_counter() - begin
+    fields: dict[str, Any] = {"variant": variant, "fen": position.fen(), "depth": depth}
+    fields |= {"nodes": nodes, "seconds": round(seconds, 6)}
+    if as_json:
+        click.echo(dump({**fields, "divide": counts} if divide else fields))
+        return
+    for move, count in counts.items():
+        click.echo(f"{move} {count}")
+    click.echo(f"perft {depth}: {nodes} in {seconds:.3f} s")
+
+
+@click.command()
+@click.argument("variant")
+@click.argument("fen", default=STARTPOS)
+@click.option("--moves", default="", metavar='"MOVE …"', help="Moves played from FEN.")
+@click.option("--nodes", type=int, metavar="N", help="End after N nodes.")
+@click.option("--depth", type=int, metavar="D", help="End after depth D.")
+@click.option("--movetime", type=int, metavar="MS", help="End after MS milliseconds.")
+@json_option
+def search(
+    variant: str,
+    fen: str,
+    moves: str,
+    nodes: int | None,
+    depth: int | None,
+    movetime: int | None,
+    as_json: bool,
+) -> None:
+    """Search a position with the engine; the first limit that is reached ends it.
+
+    Scores are for the side to move: pawns, or `#N` for mate in N moves.
+    """
+    position = _parse(variant, fen)
+    _push_all(position, moves.split())
+    try:
+        limits = Limits(nodes=nodes, depth=depth, movetime=movetime)
+    except ValueError as error:
+        raise WrongInput(str(error)) from error
+    analysis = _search_interruptibly(position, limits)
+    click.echo(dump(_analysis_object(analysis)) if as_json else _analysis_text(analysis))
+
+
+@click.command()
+def warmup() -> None:
+    """Compile every kernel once, under a lock; quick when that was done before."""
+    from core.games import GAMES, load_game
+    from core.jit import CACHE_DIRECTORY
+    from core.warmup import is_warm
+
+    for name in GAMES:
+        if is_warm(name):
+            click.echo(f"{name}: compiled before")
+            continue
+        click.echo(f"{name}: compiling …", nl=False)
+        begin = time.perf_counter()
+        load_game(name)
+        click.echo(f" {time.perf_counter() - begin:.1f} s")
+    click.echo(f"kernels in {CACHE_DIRECTORY}")
+
+
+@contextmanager
+def _exit_on_wrong_input() -> Iterator[None]:
+    """Turn refused text into the command's error."""
+    try:
+        yield
+    except NotationError as error:
+        raise WrongInput(str(error)) from error
+
+
+def _parse(variant: str, fen: str) -> Position:
+    with _exit_on_wrong_input():
+        return Position(variant, fen)
+
+
+def _push_all(position: Position, moves: list[str]) -> None:
+    for number, move in enumerate(moves, 1):
+        try:
+            position.push(move)
+        except MoveError as error:
+            raise WrongInput(f"{number}. {error}") from error
+
+
+def _show_moves(position: Position, as_json: bool) -> None:
+    legal, check, result = position.legal_moves, position.is_check(), position.result()
+    if as_json:
+        fields = {"fen": position.fen(), "moves": legal, "check": check, "result": result}
+        click.echo(dump(fields))
+    else:
+        state = result or ("check" if check else "")
+        click.echo(" ".join([f"{len(legal)}:", *legal]) + (f" ({state})" if state else ""))
+
+
+def _search_interruptibly(position: Position, limits: Limits) -> Analysis:
+    """Search on a thread, as signals wait until a kernel returns; Ctrl-C stops the kernel."""
+    engine = Engine()
+    found: list[Analysis] = []
+    thread = threading.Thread(target=lambda: found.append(engine.search(position, limits)))
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        engine.stop()
+        thread.join()
+        raise
+    return found[0]
+
+
+def _analysis_object(analysis: Analysis) -> dict[str, Any]:
+    return {
+        "bestmove": analysis.bestmove,
+        "score": _score_object(analysis.score),
+        "depth": analysis.depth,
+        "nodes": analysis.nodes,
+        "seconds": round(analysis.seconds, 6),
+        "pv": analysis.pv,
+        "lines": [
+            {"rank": line.rank, "score": _score_object(line.score), "pv": line.pv}
+            for line in analysis.lines
+        ],
+        "result": analysis.result,
+    }
+
+
+def _analysis_text(analysis: Analysis) -> str:
+    if analysis.result:
+        return f"the game is over: {analysis.result}"
+    line = " ".join(analysis.pv)
+    speed = analysis.nodes / max(analysis.seconds, 1e-9)
+    return (
+        f"{analysis.bestmove}  {analysis.score}  depth {analysis.depth}  {line}\n"
+        f"{analysis.nodes} nodes in {analysis.seconds:.3f} s, {speed:.0f} nodes/s"
+    )
+
+
+def _score_object(score: Any) -> dict[str, int]:
+    return {"cp": score.cp} if score.mate is None else {"mate": score.mate}
+
+
+def _word(value: bool | int | str | None) -> str:
+    if isinstance(value, bool) or value is None:
+        return "yes" if value else "no"
+    return str(value)
