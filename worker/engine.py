@@ -105,7 +105,7 @@ def format_analysis(analysis: Analysis) -> analysis_pb2.AnalysisResult:
     return result
 
 
-def find_stop_reason(analysis: Analysis, limits: Limits) -> analysis_pb2.StopReason:
+def find_stop_reason(analysis: Analysis, limits: Limits) -> "analysis_pb2.StopReason.ValueType":
     """Return LIMIT if the search reached one of its limits, else FINISHED."""
     is_limited = (
         (limits.nodes is not None and analysis.nodes >= limits.nodes)
