@@ -129,6 +129,11 @@ def make_move(state: State, move: str) -> State:
     raise ValueError(f"illegal move {move!r}")
 
 
+def successors(state: State) -> dict[str, State]:
+    """The position after each legal move, by the move's text."""
+    return {_format_move(origin, end): following for origin, end, following in _legal_moves(state)}
+
+
 def in_check(state: State) -> bool:
     """Whether the queen of the side to move is attacked by a rook, knight or bishop."""
     return _is_queen_attacked(state.board, state.side)

@@ -161,6 +161,11 @@ def make_move(state: State, move: str) -> State:
     raise ValueError(f"illegal move {move!r}")
 
 
+def successors(state: State) -> dict[str, State]:
+    """The position after each legal move, by the move's text."""
+    return {_format_move(move): following for move, following in _legal_moves(state)}
+
+
 def in_check(state: State) -> bool:
     """Whether the king of the side to move is attacked."""
     return _is_king_attacked(state, state.side)
