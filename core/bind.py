@@ -29,7 +29,8 @@ def bind(module: ModuleType, game: str, names: Mapping[str, Any]) -> SimpleNames
     scope = {**vars(module), **names}
     bound = {}
     for name, function in vars(module).items():
-        if getattr(function, "is_generic", False) and function.__module__ == module.__name__:
+        is_own = getattr(function, "__module__", None) == module.__name__
+        if is_own and getattr(function, "is_generic", False) and name not in names:
             copy = FunctionType(function.__code__, scope, name, function.__defaults__)
             copy.__qualname__ = f"{game}.{name}"
             copy.__module__ = module.__name__

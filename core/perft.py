@@ -4,7 +4,7 @@ from typing import Any
 
 from core.bind import generic
 from core.bits import U0, U1
-from core.rules import count_moves, generate_moves, make_move, unmake_move
+from core.rules import count_moves, generate_moves, make_unkeyed, unmake_unkeyed
 
 
 @generic
@@ -20,7 +20,7 @@ def perft(S: Any, T: Any, depth: Any) -> Any:
     nodes = U0
     ply = S.ply
     for index in range(generate_moves(S, T)):
-        make_move(S, T, S.moves[ply, index])
+        make_unkeyed(S, T, S.moves[ply, index])
         nodes += perft(S, T, depth - U1)
-        unmake_move(S, T)
+        unmake_unkeyed(S, T)
     return nodes

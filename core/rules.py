@@ -19,7 +19,8 @@ UNDO_COUNT = 12
 
 # The functions below, by name.
 CONTRACT = (
-    *("generate_moves", "count_moves", "make_move", "unmake_move", "in_check", "find_draw"),
+    *("generate_moves", "count_moves", "make_move", "unmake_move", "make_unkeyed"),
+    *("unmake_unkeyed", "in_check", "find_draw"),
     *("evaluate", "find_gain", "find_mover"),
 )
 
@@ -111,6 +112,16 @@ def make_move(S: Any, T: Any, move: Any) -> None:
 
 def unmake_move(S: Any, T: Any) -> None:
     """Take back the last move made: every byte of the position is as before."""
+    raise NotImplementedError
+
+
+def make_unkeyed(S: Any, T: Any, move: Any) -> None:
+    """Make a legal move in S for counting: keys, counters and history stand still."""
+    raise NotImplementedError
+
+
+def unmake_unkeyed(S: Any, T: Any) -> None:
+    """Take back the last move, which `make_unkeyed` made."""
     raise NotImplementedError
 
 

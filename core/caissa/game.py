@@ -5,7 +5,13 @@ from core.caissa.layout import STATE
 from core.caissa.movegen import count_moves, generate_moves, in_check
 from core.caissa.notation import format_move, format_position, normalise_move, parse_position
 from core.caissa.outcome import find_draw
-from core.caissa.position import compute_key, make_move, unmake_move
+from core.caissa.position import (
+    compute_key,
+    make_move,
+    make_unkeyed,
+    unmake_move,
+    unmake_unkeyed,
+)
 from core.caissa.tables import TABLES
 
 __all__ = [
@@ -22,7 +28,9 @@ __all__ = [
     "generate_moves",
     "in_check",
     "make_move",
+    "make_unkeyed",
     "normalise_move",
     "parse_position",
     "unmake_move",
+    "unmake_unkeyed",
 ]

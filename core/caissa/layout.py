@@ -12,7 +12,6 @@ import numpy as np
 from core.rules import build_state_type
 
 WIDTH = 7
-EMPTY = np.uint64(0)
 QUEEN = np.uint64(1)
 ROOK = np.uint64(2)
 KNIGHT = np.uint64(3)

@@ -5,8 +5,7 @@ from typing import Any
 
 from core import board
 from core.bind import bind, generic
-from core.bits import U0, U1, U6, bit, lsb, popcount
-from core.board import TYPE_MASK
+from core.bits import U0, U1, U6, U63, bit, is_single, lsb, popcount
 from core.caissa.attacks import (
     bishop_slides,
     find_constraints,
@@ -16,7 +15,7 @@ from core.caissa.attacks import (
     is_removable,
     rook_slides,
 )
-from core.caissa.layout import BISHOP, KO_BIT, QUEEN, ROOK
+from core.caissa.layout import BISHOP, KNIGHT, QUEEN, ROOK
 from core.jit import kernel
 
 list_ends = bind(board, "caissa.gather", {}).list_ends
@@ -42,71 +41,81 @@ def find_slides(T: Any, piece_type: Any, square: Any, occupied: Any) -> Any:
     return T.knight_steps[square]
 
 
-@kernel
-def find_exchanges(S: Any, T: Any, square: Any, reached: Any, checkers: Any) -> Any:
-    """Return the enemy pieces with which the piece on `square` may exchange places.
-
-    The enemy piece comes to `square`, with every line as before: it must not attack the queen
-    from there, and no other piece may be giving check.
-    """
-    queen = lsb(S.by_type[QUEEN] & S.by_side[S.side])
-    enemy = S.by_side[S.side ^ U1]
-    occupied = S.by_side[S.side] | enemy
-    rest = reached & enemy & ~S.by_type[QUEEN]
-    ends = U0
-    while rest:
-        end = lsb(rest)
-        rest &= rest - U1
-        piece_type = S.board[end] & TYPE_MASK
-        if (
-            checkers & ~bit(end) == U0
-            and find_slides(T, piece_type, square, occupied) & bit(queen) == U0
-            and S.ko != square | (end << U6) | KO_BIT
-        ):
-            ends |= bit(end)
-    return ends
-
-
 @generic
-def gather_queen(S: Any, T: Any, count: Any, checkers: Any) -> Any:
-    """Gather the queen's moves: as in chess, or one step when in check; her tile must be spare."""
+def gather_queen(S: Any, T: Any, count: Any, slides: Any, checkers: Any) -> Any:
+    """Gather the queen's moves: her `slides`, in check one step; her tile must be spare."""
     own = S.by_side[S.side]
-    occupied = own | S.by_side[S.side ^ U1]
     square = lsb(S.by_type[QUEEN] & own)
-    if checkers:
-        ends = T.king_steps[square]
-    else:
-        ends = rook_slides(T, square, occupied) | bishop_slides(T, square, occupied)
-    ends &= S.tiles & ~own & ~find_danger(S, T, S.side)
+    ends = T.king_steps[square] if checkers else slides
+    ends &= S.tiles & ~own
     if ends and is_removable(S, T, square):
-        count = emit_ends(S, count, square, ends)
+        count = emit_ends(S, count, square, ends & ~find_danger(S, T, S.side))
     return count
 
 
 @generic
+def gather_piece(
+    S: Any, T: Any, count: Any, square: Any, reached: Any, quiet_mask: Any, swaps: Any
+) -> Any:
+    """Gather the moves of a rook, knight or bishop, from the squares that it reaches.
+
+    `quiet_mask`: the squares without a piece where it may end, tiled or not, pins left aside;
+    `swaps`: the pieces with which it may exchange places, ko left aside.
+    """
+    quiet = reached & quiet_mask
+    ends = (quiet & S.tiles) | (reached & swaps)
+    holes = quiet & ~S.tiles
+    if holes:
+        ends |= holes & find_landings(S, T, square)
+    if S.ko != U0 and S.ko & U63 == square:
+        ends &= ~bit((S.ko >> U6) & U63)
+    return emit_ends(S, count, square, ends)
+
+
+@generic
 def gather_moves(S: Any, T: Any) -> Any:
-    """Gather all legal moves."""
+    """Gather all legal moves.
+
+    After an exchange with an enemy piece that one stands on the square left, with every line as
+    before: it must not attack the own queen from there, and no other piece may be giving check.
+    After one with a friend all enemy attacks are as before.
+    """
     checkers, mask, pinned = find_constraints(S, T)
     own = S.by_side[S.side]
-    occupied = own | S.by_side[S.side ^ U1]
-    queen = S.by_type[QUEEN] & own
-    count = gather_queen(S, T, U0, checkers)
-    rest = own & ~queen
+    enemy = S.by_side[S.side ^ U1]
+    occupied = own | enemy
+    queens = S.by_type[QUEEN]
+    queen = lsb(queens & own)
+    queen_files = rook_slides(T, queen, occupied)
+    queen_diagonals = bishop_slides(T, queen, occupied)
+    count = gather_queen(S, T, U0, queen_files | queen_diagonals, checkers)
+    quiet_mask = mask & ~occupied
+    swaps = (own | enemy) & ~queens
+    if checkers:
+        swaps = checkers if is_single(checkers) else U0
+    rest = own & ~queens
     while rest:
         square = lsb(rest)
+        piece = bit(square)
         rest &= rest - U1
-        reached = find_slides(T, S.board[square] & TYPE_MASK, square, occupied)
-        quiet = reached & ~occupied & mask
-        if pinned & bit(square):
-            quiet &= S.pin_mask[square]
-        ends = quiet & S.tiles
-        holes = quiet & ~S.tiles
-        if holes:
-            ends |= holes & find_landings(S, T, square)
-        if checkers == U0:
-            ends |= reached & own & ~queen
-        ends |= find_exchanges(S, T, square, reached, checkers)
-        count = emit_ends(S, count, square, ends)
+        # What would attack the queen from this square.
+        closed = U0
+        if queen_files & piece:
+            closed |= S.by_type[ROOK]
+        if queen_diagonals & piece:
+            closed |= S.by_type[BISHOP]
+        if T.knight_steps[queen] & piece:
+            closed |= S.by_type[KNIGHT]
+        if S.by_type[ROOK] & piece:
+            reached = rook_slides(T, square, occupied)
+        elif S.by_type[BISHOP] & piece:
+            reached = bishop_slides(T, square, occupied)
+        else:
+            reached = T.knight_steps[square]
+        own_mask = quiet_mask
+        if pinned & piece:
+            own_mask &= S.pin_mask[square]
+        count = gather_piece(S, T, count, square, reached, own_mask, swaps & ~(closed & enemy))
     return count
 
 

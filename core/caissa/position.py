@@ -1,30 +1,41 @@
 """Making and unmaking moves of Caissa: pieces, tiles, ko, keys, counters, history."""
 
+import sys
 from typing import Any
 
-from core import board
-from core.bind import bind
+from core.bind import generic
 from core.bits import U0, U1, U6, U63, bit, lsb
-from core.board import BLACK_BIT, CAPTURED, FREE_COLUMN, MOVE, TYPE_MASK
-from core.caissa.layout import BOARD, EMPTY, KO_BIT, QUEEN
+from core.board import (
+    BLACK_BIT,
+    CAPTURED,
+    FREE_COLUMN,
+    IS_KEYED,
+    MOVE,
+    NO_PIECE,
+    TYPE_MASK,
+    advance,
+    bind_moves,
+    move_piece,
+    move_silently,
+    pop_undo,
+    push_undo,
+    toggle_piece,
+    toggle_silently,
+)
+from core.caissa.layout import BOARD, KO_BIT, QUEEN
 from core.jit import kernel
-from core.rules import MAX_COUNTER
 
+# Columns of an undo row.
 _TILES, _KO = range(FREE_COLUMN, FREE_COLUMN + 2)
 
-_board = bind(board, "caissa", {})
-toggle_piece = _board.toggle_piece
-toggle_silently = _board.toggle_silently
-push_undo = _board.push_undo
-pop_undo = _board.pop_undo
 
-
-@kernel
+@generic
 def toggle_tile(S: Any, T: Any, square: Any) -> None:
     """Lay a tile on a hole of S, or take one away."""
     S.tiles ^= bit(square)
-    S.key ^= T.hole_keys[0, square]
-    S.key2 ^= T.hole_keys[1, square]
+    if IS_KEYED:
+        S.key ^= T.hole_keys[0, square]
+        S.key2 ^= T.hole_keys[1, square]
 
 
 @kernel
@@ -35,15 +46,16 @@ def find_ko_key(T: Any, ko: Any, index: Any) -> Any:
     return T.ko_keys[index, 0, ko & U63] ^ T.ko_keys[index, 1, (ko >> U6) & U63]
 
 
-@kernel
+@generic
 def set_ko(S: Any, T: Any, ko: Any) -> None:
     """Replace the ko move of S."""
-    S.key ^= find_ko_key(T, S.ko, U0) ^ find_ko_key(T, ko, U0)
-    S.key2 ^= find_ko_key(T, S.ko, U1) ^ find_ko_key(T, ko, U1)
+    if IS_KEYED:
+        S.key ^= find_ko_key(T, S.ko, U0) ^ find_ko_key(T, ko, U0)
+        S.key2 ^= find_ko_key(T, S.ko, U1) ^ find_ko_key(T, ko, U1)
     S.ko = ko
 
 
-@kernel
+@generic
 def make_move(S: Any, T: Any, move: Any) -> None:
     """Make a legal move in S."""
     origin = move & U63
@@ -51,25 +63,18 @@ def make_move(S: Any, T: Any, move: Any) -> None:
     piece = U0 + S.board[origin]
     target = U0 + S.board[end]
     is_queen = piece & TYPE_MASK == QUEEN
+    row = S.ply
     push_undo(S, move)
-    row = S.ply - U1
     S.undo[row, CAPTURED] = target
     S.undo[row, _TILES] = S.tiles
     S.undo[row, _KO] = S.ko
-    toggle_piece(S, T, piece, origin)
-    if target != EMPTY:
-        toggle_piece(S, T, target, end)
-    toggle_piece(S, T, piece, end)
-    S.board[end] = piece
-    S.board[origin] = EMPTY
-    S.halfmove = min(S.halfmove + U1, MAX_COUNTER)
-    S.reversible += U1
     ko = U0
+    if target != NO_PIECE:
+        toggle_piece(S, T, target, end)
+    move_piece(S, T, piece, origin, end)
     if is_queen:
         toggle_tile(S, T, origin)
-        S.halfmove = U0
-        S.reversible = U0
-    elif target != EMPTY:
+    elif target != NO_PIECE:
         # An exchange; with the same type of the other side, its undoing is ko.
         toggle_piece(S, T, target, origin)
         S.board[origin] = target
@@ -80,13 +85,11 @@ def make_move(S: Any, T: Any, move: Any) -> None:
         toggle_tile(S, T, end)
     if ko != S.ko:
         set_ko(S, T, ko)
-    S.fullmove = min(S.fullmove + S.side, MAX_COUNTER)
-    S.side ^= U1
-    S.key ^= T.side_keys[0]
-    S.key2 ^= T.side_keys[1]
+    # A queen's move takes a tile off the board for good.
+    advance(S, T, is_queen, is_queen)
 
 
-@kernel
+@generic
 def unmake_move(S: Any, T: Any) -> None:
     """Take back the last move made in S."""
     pop_undo(S)
@@ -96,14 +99,12 @@ def unmake_move(S: Any, T: Any) -> None:
     end = (move >> U6) & U63
     piece = U0 + S.board[end]
     target = S.undo[row, CAPTURED]
-    toggle_silently(S, piece, end)
-    if target != EMPTY:
-        if piece & TYPE_MASK != QUEEN:
-            toggle_silently(S, target, origin)
+    if target != NO_PIECE and piece & TYPE_MASK != QUEEN:
+        toggle_silently(S, target, origin)
+    move_silently(S, piece, end, origin)
+    if target != NO_PIECE:
         toggle_silently(S, target, end)
-    toggle_silently(S, piece, origin)
-    S.board[origin] = piece
-    S.board[end] = target
+        S.board[end] = target
     S.tiles = S.undo[row, _TILES]
     S.ko = S.undo[row, _KO]
 
@@ -124,3 +125,13 @@ def compute_key(S: Any, T: Any, index: Any) -> Any:
         key ^= T.hole_keys[index, lsb(rest)]
         rest &= rest - U1
     return key
+
+
+_module = sys.modules[__name__]
+_keyed = bind_moves(_module, "caissa", is_keyed=True)
+_unkeyed = bind_moves(_module, "caissa", is_keyed=False)
+toggle_piece = _keyed.toggle_piece
+make_move = _keyed.make_move
+unmake_move = _keyed.unmake_move
+make_unkeyed = _unkeyed.make_move
+unmake_unkeyed = _unkeyed.unmake_move

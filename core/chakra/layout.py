@@ -13,7 +13,6 @@ import numpy as np
 
 from core.rules import build_state_type
 
-EMPTY = np.uint64(0)
 KING = np.uint64(1)
 QUEEN = np.uint64(2)
 SAMURAI = np.uint64(3)
@@ -30,6 +29,7 @@ SETUP_COUNTS = {QUEEN: 1, SAMURAI: 1, MONK: 1, APE: 2, COURTESAN: 2}
 # square without a piece. A pass, and a flip in place, ends where it starts.
 TO_SHIFT = np.uint64(6)
 PROMOTION_SHIFT = np.uint64(12)
+FLIP_SHIFT = np.uint64(15)
 FLIP_BIT = np.uint64(1 << 15)
 
 FILE_A = np.uint64(0x0101_0101_0101_0101)

@@ -14,11 +14,8 @@ from core.bind import bind, generic
 from core.bits import ALL, U0, U1, U6, U7, U8, U63, bit, lsb, popcount
 from core.chakra.attacks import (
     bishop_slides,
-    find_bishops,
     find_constraints,
     find_danger,
-    find_jumpers,
-    find_rooks,
     is_covered,
     is_king_attacked,
     line_slides,
@@ -41,7 +38,7 @@ from core.chakra.layout import (
     RANK_8,
     SAMURAI,
 )
-from core.chakra.position import make_move, unmake_move
+from core.chakra.position import make_unkeyed, unmake_unkeyed
 from core.jit import kernel
 
 _U9 = U8 + U1
@@ -155,8 +152,8 @@ emit_flip = list_flip
 
 
 @generic
-def gather_king(S: Any, T: Any, count: Any, danger: Any) -> Any:
-    """Gather the king's moves to squares outside `danger`."""
+def gather_king(S: Any, T: Any) -> Any:
+    """Gather the king's moves, the first of all; return their number."""
     own = S.by_side[S.side]
     enemy = S.by_side[S.side ^ U1]
     king = S.by_type[KING] & own
@@ -164,7 +161,10 @@ def gather_king(S: Any, T: Any, count: Any, danger: Any) -> Any:
     occupied = own | enemy
     pair = S.chakras[S.side]
     ends = T.king_steps[square] & ~own
-    ends = transmit(ends, pair & ~occupied, pair, own & ~king, S.compulsory) & ~danger
+    ends = transmit(ends, pair & ~occupied, pair, own & ~king, S.compulsory)
+    if ends == U0:
+        return U0
+    ends &= ~find_danger(S, T, S.side)
     enemy_pair = S.chakras[S.side ^ U1]
     if ends & enemy_pair:
         # The guard: with his own king on one chakra, the other is closed.
@@ -176,7 +176,7 @@ def gather_king(S: Any, T: Any, count: Any, danger: Any) -> Any:
         far = enemy_pair & ~held & ~(occupied & ~king)
         if held and far and is_covered(S, T, S.side ^ U1, lsb(far), occupied & ~king, held):
             ends &= ~held
-    return emit_ends(S, count, square, ends)
+    return emit_ends(S, U0, square, ends)
 
 
 @generic
@@ -245,40 +245,63 @@ def gather_pawns(S: Any, T: Any, count: Any, piece_mask: Any, pinned: Any) -> An
 
 
 @generic
+def gather_piece(
+    S: Any, count: Any, square: Any, reached: Any, vacant: Any, piece_mask: Any, pinned: Any
+) -> Any:
+    """Gather the moves of a piece, no king and no pawn, from the squares that it reaches."""
+    own = S.by_side[S.side]
+    piece = bit(square)
+    pair = S.chakras[S.side]
+    ends = transmit(reached & ~own, vacant, pair, own & ~piece, S.compulsory) & piece_mask
+    if pinned & piece:
+        ends &= S.pin_mask[square]
+    return emit_ends(S, count, square, ends)
+
+
+@generic
 def gather_pieces(S: Any, T: Any, count: Any, piece_mask: Any, pinned: Any) -> Any:
-    """Gather the moves of queen, samurai, monk, apes and courtesans."""
+    """Gather the moves of queen, samurai, monk, apes and courtesans, type by type."""
     own = S.by_side[S.side]
     occupied = own | S.by_side[S.side ^ U1]
     blockers = occupied | S.chakras[S.side ^ U1]
-    pair = S.chakras[S.side]
-    vacant = pair & ~occupied
-    king = lsb(S.by_type[KING] & own)
-    rooks = find_rooks(S)
-    bishops = find_bishops(S)
-    jumpers = find_jumpers(S)
-    steppers = S.by_type[SAMURAI] | S.by_type[MONK] | S.by_type[COURTESAN]
-    rest = own & ~(S.by_type[KING] | S.by_type[PAWN])
+    vacant = S.chakras[S.side] & ~occupied
+    rest = S.by_type[QUEEN] & own
     while rest:
         square = lsb(rest)
-        piece = bit(square)
         rest &= rest - U1
-        ends = U0
-        if rooks & piece:
-            ends |= rook_slides(T, square, blockers)
-        if bishops & piece:
-            ends |= bishop_slides(T, square, blockers)
-        if jumpers & piece:
-            ends |= T.knight_steps[square]
-        if steppers & piece:
-            ends |= T.king_steps[square]
-            line = T.line[square, king]
-            if S.by_type[COURTESAN] & piece and line and T.between[square, king] & occupied == U0:
-                ends |= line_slides(T, square, line, blockers)
-        ends &= ~own
-        ends = transmit(ends, vacant, pair, own & ~piece, S.compulsory) & piece_mask
-        if pinned & piece:
-            ends &= S.pin_mask[square]
-        count = emit_ends(S, count, square, ends)
+        reached = rook_slides(T, square, blockers) | bishop_slides(T, square, blockers)
+        count = gather_piece(S, count, square, reached, vacant, piece_mask, pinned)
+    rest = S.by_type[SAMURAI] & own
+    while rest:
+        square = lsb(rest)
+        rest &= rest - U1
+        if S.samurai_jumps:
+            reached = T.king_steps[square] | T.knight_steps[square]
+        else:
+            reached = T.king_steps[square] | rook_slides(T, square, blockers)
+        count = gather_piece(S, count, square, reached, vacant, piece_mask, pinned)
+    rest = S.by_type[MONK] & own
+    while rest:
+        square = lsb(rest)
+        rest &= rest - U1
+        reached = T.king_steps[square] | bishop_slides(T, square, blockers)
+        count = gather_piece(S, count, square, reached, vacant, piece_mask, pinned)
+    rest = S.by_type[APE] & own
+    while rest:
+        square = lsb(rest)
+        rest &= rest - U1
+        reached = T.knight_steps[square]
+        count = gather_piece(S, count, square, reached, vacant, piece_mask, pinned)
+    king = lsb(S.by_type[KING] & own)
+    rest = S.by_type[COURTESAN] & own
+    while rest:
+        square = lsb(rest)
+        rest &= rest - U1
+        reached = T.king_steps[square]
+        line = T.line[square, king]
+        if line and T.between[square, king] & occupied == U0:
+            reached |= line_slides(T, square, line, blockers)
+        count = gather_piece(S, count, square, reached, vacant, piece_mask, pinned)
     return count
 
 
@@ -306,7 +329,7 @@ def gather_chakras(S: Any, T: Any, count: Any, chakra_mask: Any, pinned: Any, ma
 def gather_moves(S: Any, T: Any) -> Any:
     """Gather all legal moves of a side whose king stands on no enemy chakra."""
     checkers, piece_mask, chakra_mask, pinned = find_constraints(S, T)
-    count = gather_king(S, T, U0, find_danger(S, T, S.side))
+    count = gather_king(S, T)
     if piece_mask:
         count = gather_pieces(S, T, count, piece_mask, pinned)
         count = gather_pawns(S, T, count, piece_mask, pinned)
@@ -316,8 +339,8 @@ def gather_moves(S: Any, T: Any) -> Any:
 
 @generic
 def gather_pseudo_legal(S: Any, T: Any) -> Any:
-    """Gather all moves, wherever they leave the king; the guard rule holds for kings."""
-    count = gather_king(S, T, U0, U0)
+    """Gather all moves, of which those that leave the king attacked are not legal."""
+    count = gather_king(S, T)
     count = gather_pieces(S, T, count, ALL, U0)
     count = gather_pawns(S, T, count, ALL, U0)
     return gather_chakras(S, T, count, ALL, U0, True)
@@ -356,11 +379,11 @@ def generate_by_making(S: Any, T: Any) -> Any:
     count = U0
     for index in range(listed):
         move = S.moves[ply, index]
-        make_move(S, T, move)
+        make_unkeyed(S, T, move)
         if not is_king_attacked(S, T, side):
             S.moves[ply, count] = move
             count += U1
-        unmake_move(S, T)
+        unmake_unkeyed(S, T)
     return count
 
 

@@ -1,33 +1,46 @@
 """Making and unmaking moves of Chakra: pieces, chakras, keys, counters, history."""
 
+import sys
 from typing import Any
 
-from core import board
-from core.bind import bind
+import numpy as np
+
+from core.bind import generic
 from core.bits import U0, U1, U6, U63, bit, lsb
-from core.board import BLACK_BIT, CAPTURED, FREE_COLUMN, MOVE, TYPE_MASK
-from core.chakra.layout import EMPTY, FLIP_BIT, KING, PAWN, PROMOTION_SHIFT
+from core.board import (
+    BLACK_BIT,
+    CAPTURED,
+    FREE_COLUMN,
+    IS_KEYED,
+    MOVE,
+    NO_PIECE,
+    TYPE_MASK,
+    advance,
+    bind_moves,
+    move_piece,
+    move_silently,
+    pop_undo,
+    push_undo,
+    toggle_piece,
+    toggle_silently,
+)
+from core.chakra.layout import FLIP_SHIFT, KING, PAWN, PROMOTION_SHIFT
 from core.jit import kernel
-from core.rules import MAX_COUNTER
 
-_CHAKRAS, _CHAKRAS_BLACK, _KING_MODE = range(FREE_COLUMN, FREE_COLUMN + 3)
-
-_board = bind(board, "chakra", {})
-toggle_piece = _board.toggle_piece
-toggle_silently = _board.toggle_silently
-push_undo = _board.push_undo
-pop_undo = _board.pop_undo
+# Columns of an undo row, written when a transmitter is captured; CAPTURED then holds what no piece
+# does.
+_CHAKRAS, _KING_MODE = range(FREE_COLUMN, FREE_COLUMN + 2)
+_TRANSMITTER = np.uint64(16)
 
 
-@kernel
+@generic
 def toggle_chakra(S: Any, T: Any, side: Any, mode: Any, square: Any) -> None:
     """Put a chakra (mode 1: king) on S, or take it off."""
-    here = bit(square)
-    S.chakras[side] ^= here
-    if mode:
-        S.king_mode ^= here
-    S.key ^= T.chakra_keys[0, side, mode, square]
-    S.key2 ^= T.chakra_keys[1, side, mode, square]
+    S.chakras[side] ^= bit(square)
+    S.king_mode ^= mode << square
+    if IS_KEYED:
+        S.key ^= T.chakra_keys[0, side, mode, square]
+        S.key2 ^= T.chakra_keys[1, side, mode, square]
 
 
 @kernel
@@ -36,85 +49,84 @@ def find_mode(S: Any, square: Any) -> Any:
     return (S.king_mode >> square) & U1
 
 
-@kernel
+@generic
+def capture_transmitter(S: Any, T: Any, side: Any) -> None:
+    """Take both chakras of a side off S, and write them into the last undo row."""
+    row = S.ply - U1
+    S.undo[row, CAPTURED] = _TRANSMITTER
+    S.undo[row, _CHAKRAS] = S.chakras[side]
+    S.undo[row, _KING_MODE] = S.king_mode
+    while S.chakras[side]:
+        square = lsb(S.chakras[side])
+        toggle_chakra(S, T, side, find_mode(S, square), square)
+
+
+@generic
 def make_move(S: Any, T: Any, move: Any) -> None:
     """Make a legal (or, for judging it, pseudo-legal) move in S."""
-    side = S.side
-    other = side ^ U1
     origin = move & U63
     end = (move >> U6) & U63
     piece = U0 + S.board[origin]
-    captured = EMPTY
+    is_final = False
+    is_clock_reset = False
     push_undo(S, move)
-    _push_chakras(S)
-    S.halfmove = min(S.halfmove + U1, MAX_COUNTER)
-    S.reversible += U1
-    if piece == EMPTY:
+    if piece == NO_PIECE:
         mode = find_mode(S, origin)
-        toggle_chakra(S, T, side, mode, origin)
-        toggle_chakra(S, T, side, mode ^ (U1 if move & FLIP_BIT else U0), end)
+        toggle_chakra(S, T, S.side, mode, origin)
+        toggle_chakra(S, T, S.side, mode ^ ((move >> FLIP_SHIFT) & U1), end)
     elif origin != end:
         captured = U0 + S.board[end]
-        promotion = (move >> PROMOTION_SHIFT) & TYPE_MASK
-        toggle_piece(S, T, piece, origin)
-        S.board[origin] = EMPTY
-        if captured != EMPTY:
+        S.undo[S.ply - U1, CAPTURED] = captured
+        if captured != NO_PIECE:
             toggle_piece(S, T, captured, end)
-            S.halfmove = U0
-            S.reversible = U0
-        elif piece & TYPE_MASK == KING and S.chakras[other] & bit(end):
+            is_final = True
+        elif piece & TYPE_MASK == KING and S.chakras[S.side ^ U1] & bit(end):
             # A king on a vacant enemy chakra captures the transmitter.
-            while S.chakras[other]:
-                square = lsb(S.chakras[other])
-                toggle_chakra(S, T, other, find_mode(S, square), square)
-            S.halfmove = U0
-            S.reversible = U0
+            capture_transmitter(S, T, S.side ^ U1)
+            is_final = True
+        is_clock_reset = is_final
+        move_piece(S, T, piece, origin, end)
         if piece & TYPE_MASK == PAWN:
             # Only a promotion is final: the transmitter takes pawns back.
-            S.halfmove = U0
+            is_clock_reset = True
+            promotion = (move >> PROMOTION_SHIFT) & TYPE_MASK
             if promotion != U0:
-                S.reversible = U0
+                is_final = True
+                toggle_piece(S, T, piece, end)
                 piece = promotion | (piece & BLACK_BIT)
-        toggle_piece(S, T, piece, end)
-        S.board[end] = piece
-    S.undo[S.ply - U1, CAPTURED] = captured
-    S.fullmove = min(S.fullmove + side, MAX_COUNTER)
-    S.side = other
-    S.key ^= T.side_keys[0]
-    S.key2 ^= T.side_keys[1]
+                toggle_piece(S, T, piece, end)
+                S.board[end] = piece
+    advance(S, T, is_final, is_clock_reset)
 
 
-@kernel
+@generic
 def unmake_move(S: Any, T: Any) -> None:
     """Take back the last move made in S."""
     pop_undo(S)
-    row = S.ply
-    move = S.undo[row, MOVE]
+    move = S.undo[S.ply, MOVE]
     origin = move & U63
     end = (move >> U6) & U63
-    # A chakra's move left no piece on its end; a pass and a flip in place moved none.
     piece = U0 + S.board[end]
-    if piece != EMPTY and origin != end:
-        toggle_silently(S, piece, end)
+    if piece == NO_PIECE:
+        # A chakra's move left no piece on its end.
+        mode = find_mode(S, end)
+        S.chakras[S.side] ^= bit(end)
+        S.king_mode ^= mode << end
+        S.chakras[S.side] ^= bit(origin)
+        S.king_mode ^= (mode ^ ((move >> FLIP_SHIFT) & U1)) << origin
+    elif origin != end:
         if (move >> PROMOTION_SHIFT) & TYPE_MASK:
+            toggle_silently(S, piece, end)
             piece = PAWN | (piece & BLACK_BIT)
-        toggle_silently(S, piece, origin)
-        S.board[origin] = piece
-        captured = S.undo[row, CAPTURED]
-        S.board[end] = captured
-        if captured != EMPTY:
+            toggle_silently(S, piece, end)
+        move_silently(S, piece, end, origin)
+        captured = S.undo[S.ply, CAPTURED]
+        if captured == _TRANSMITTER:
+            S.chakras[S.side ^ U1] = S.undo[S.ply, _CHAKRAS]
+            S.king_mode = S.undo[S.ply, _KING_MODE]
+        elif captured != NO_PIECE:
             toggle_silently(S, captured, end)
-    S.chakras[0] = S.undo[row, _CHAKRAS]
-    S.chakras[1] = S.undo[row, _CHAKRAS_BLACK]
-    S.king_mode = S.undo[row, _KING_MODE]
-
-
-@kernel
-def _push_chakras(S: Any) -> None:
-    row = S.ply - U1
-    S.undo[row, _CHAKRAS] = S.chakras[0]
-    S.undo[row, _CHAKRAS_BLACK] = S.chakras[1]
-    S.undo[row, _KING_MODE] = S.king_mode
+            S.board[end] = captured
 
 
 @kernel
@@ -133,3 +145,14 @@ def compute_key(S: Any, T: Any, index: Any) -> Any:
             rest &= rest - U1
             key ^= T.chakra_keys[index, side, find_mode(S, square), square]
     return key
+
+
+_module = sys.modules[__name__]
+_keyed = bind_moves(_module, "chakra", is_keyed=True)
+_unkeyed = bind_moves(_module, "chakra", is_keyed=False)
+toggle_piece = _keyed.toggle_piece
+toggle_chakra = _keyed.toggle_chakra
+make_move = _keyed.make_move
+unmake_move = _keyed.unmake_move
+make_unkeyed = _unkeyed.make_move
+unmake_unkeyed = _unkeyed.unmake_move
