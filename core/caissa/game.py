@@ -3,15 +3,10 @@
 from core.caissa.evaluate import evaluate, find_gain, find_mover
 from core.caissa.layout import STATE
 from core.caissa.movegen import count_moves, generate_moves, in_check
+from core.caissa.moves import make_move, make_unkeyed, unmake_move, unmake_unkeyed
 from core.caissa.notation import format_move, format_position, normalise_move, parse_position
 from core.caissa.outcome import find_draw
-from core.caissa.position import (
-    compute_key,
-    make_move,
-    make_unkeyed,
-    unmake_move,
-    unmake_unkeyed,
-)
+from core.caissa.position import compute_key
 from core.caissa.tables import TABLES
 
 __all__ = [

@@ -10,7 +10,8 @@ from core.board import BLACK_BIT, TYPE_MASK
 from core.caissa.attacks import are_queens_in_sight, is_connected, is_queen_attacked
 from core.caissa.layout import BOARD, KO_BIT, QUEEN, TYPE_LETTERS, WIDTH
 from core.caissa.movegen import find_slides
-from core.caissa.position import compute_key, toggle_piece
+from core.caissa.moves import toggle_piece
+from core.caissa.position import compute_key
 from core.notation import (
     MoveError,
     PositionError,

@@ -1,6 +1,8 @@
-"""Making and unmaking moves of Caissa: pieces, tiles, ko, keys, counters, history."""
+"""Making and unmaking moves of Caissa: pieces, tiles, ko, keys, counters, history.
 
-import sys
+Generic: `moves` binds it, with keys and without.
+"""
+
 from typing import Any
 
 from core.bind import generic
@@ -14,7 +16,6 @@ from core.board import (
     NO_PIECE,
     TYPE_MASK,
     advance,
-    bind_moves,
     move_piece,
     move_silently,
     pop_undo,
@@ -125,13 +126,3 @@ def compute_key(S: Any, T: Any, index: Any) -> Any:
         key ^= T.hole_keys[index, lsb(rest)]
         rest &= rest - U1
     return key
-
-
-_module = sys.modules[__name__]
-_keyed = bind_moves(_module, "caissa", is_keyed=True)
-_unkeyed = bind_moves(_module, "caissa", is_keyed=False)
-toggle_piece = _keyed.toggle_piece
-make_move = _keyed.make_move
-unmake_move = _keyed.unmake_move
-make_unkeyed = _unkeyed.make_move
-unmake_unkeyed = _unkeyed.unmake_move

@@ -3,15 +3,10 @@
 from core.chakra.evaluate import evaluate, find_gain, find_mover
 from core.chakra.layout import STATE
 from core.chakra.movegen import count_moves, generate_moves, in_check
+from core.chakra.moves import make_move, make_unkeyed, unmake_move, unmake_unkeyed
 from core.chakra.notation import format_move, format_position, normalise_move, parse_position
 from core.chakra.outcome import find_draw
-from core.chakra.position import (
-    compute_key,
-    make_move,
-    make_unkeyed,
-    unmake_move,
-    unmake_unkeyed,
-)
+from core.chakra.position import compute_key
 from core.chakra.tables import TABLES
 
 __all__ = [

@@ -38,7 +38,7 @@ from core.chakra.layout import (
     RANK_8,
     SAMURAI,
 )
-from core.chakra.position import make_unkeyed, unmake_unkeyed
+from core.chakra.moves import make_unkeyed, unmake_unkeyed
 from core.jit import kernel
 
 _U9 = U8 + U1

@@ -15,7 +15,8 @@ from core.chakra.layout import (
     PROMOTION_SHIFT,
     TYPE_LETTERS,
 )
-from core.chakra.position import compute_key, toggle_chakra, toggle_piece
+from core.chakra.moves import toggle_chakra, toggle_piece
+from core.chakra.position import compute_key
 from core.notation import (
     MoveError,
     PositionError,

@@ -1,6 +1,8 @@
-"""Making and unmaking moves of Chakra: pieces, chakras, keys, counters, history."""
+"""Making and unmaking moves of Chakra: pieces, chakras, keys, counters, history.
 
-import sys
+Generic: `moves` binds it, with keys and without.
+"""
+
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,6 @@ from core.board import (
     NO_PIECE,
     TYPE_MASK,
     advance,
-    bind_moves,
     move_piece,
     move_silently,
     pop_undo,
@@ -145,14 +146,3 @@ def compute_key(S: Any, T: Any, index: Any) -> Any:
             rest &= rest - U1
             key ^= T.chakra_keys[index, side, find_mode(S, square), square]
     return key
-
-
-_module = sys.modules[__name__]
-_keyed = bind_moves(_module, "chakra", is_keyed=True)
-_unkeyed = bind_moves(_module, "chakra", is_keyed=False)
-toggle_piece = _keyed.toggle_piece
-toggle_chakra = _keyed.toggle_chakra
-make_move = _keyed.make_move
-unmake_move = _keyed.unmake_move
-make_unkeyed = _unkeyed.make_move
-unmake_unkeyed = _unkeyed.unmake_move

@@ -1,0 +1,13 @@
+"""The functions of `position`, bound: with keys, counters and history, and without for counting."""
+
+from core.board import bind_moves
+from core.caissa import position
+
+_keyed = bind_moves(position, "caissa", is_keyed=True)
+toggle_piece = _keyed.toggle_piece
+make_move = _keyed.make_move
+unmake_move = _keyed.unmake_move
+
+_unkeyed = bind_moves(position, "caissa", is_keyed=False)
+make_unkeyed = _unkeyed.make_move
+unmake_unkeyed = _unkeyed.unmake_move

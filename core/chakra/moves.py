@@ -1,0 +1,14 @@
+"""The functions of `position`, bound: with keys, counters and history, and without for counting."""
+
+from core.board import bind_moves
+from core.chakra import position
+
+_keyed = bind_moves(position, "chakra", is_keyed=True)
+toggle_piece = _keyed.toggle_piece
+toggle_chakra = _keyed.toggle_chakra
+make_move = _keyed.make_move
+unmake_move = _keyed.unmake_move
+
+_unkeyed = bind_moves(position, "chakra", is_keyed=False)
+make_unkeyed = _unkeyed.make_move
+unmake_unkeyed = _unkeyed.unmake_move
