@@ -129,7 +129,7 @@ def test_samples_agree_with_the_reference(variant: str) -> None:
 
 @each_variant
 @given(seed=SEEDS)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_random_positions_agree_with_the_reference(variant: str, seed: int) -> None:
     state = find_judge(variant).random_state(random.Random(seed), variant)
     assert_agreement(variant, sample(variant, state))
@@ -137,7 +137,7 @@ def test_random_positions_agree_with_the_reference(variant: str, seed: int) -> N
 
 @pytest.mark.parametrize("variant", CHAKRA_VARIANTS)
 @given(seed=SEEDS)
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_positions_after_a_king_came_to_an_enemy_chakra_agree(variant: str, seed: int) -> None:
     """One ply below a king on an enemy chakra: he leaves it, or what attacks him changes."""
     rng, judge = random.Random(seed), find_judge(variant)

@@ -288,7 +288,7 @@ def test_a_position_may_be_as_long_as_the_limit_and_no_longer() -> None:
 @each_variant
 @given(text=st.text(st.characters(exclude_categories=[]), max_size=300))
 @example("\ud800")
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_arbitrary_text_raises_nothing_but_notation_errors(variant: str, text: str) -> None:
     position = Position(variant)
     for attempt in (
@@ -304,7 +304,7 @@ def test_arbitrary_text_raises_nothing_but_notation_errors(variant: str, text: s
 
 @each_variant
 @given(text=st.text(FEN_CHARACTERS, max_size=80))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_text_in_the_characters_of_positions_raises_nothing_else(variant: str, text: str) -> None:
     fields = VARIANTS[variant].startpos.split()
     for place in range(len(fields)):
