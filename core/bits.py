@@ -47,15 +47,15 @@ def popcount(_context: Any, x: Any) -> Any:
 
 def _plain_lsb(x: Any) -> Any:
     number = int(x)
-    return np.uint64((number & -number).bit_length() - 1)
+    return np.uint64((number & -number).bit_length() - 1 if number else 64)
 
 
 @intrinsic(_plain_lsb)
 def lsb(_context: Any, x: Any) -> Any:
-    """Return the index of the lowest bit set; undefined for zero."""
+    """Return the index of the lowest bit set, 64 for zero."""
 
     def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(types.uint64), generate
 

@@ -144,10 +144,10 @@ def is_removable(S: Any, T: Any, square: Any) -> Any:
 
 
 @kernel
-def find_landings(S: Any, T: Any, square: Any) -> Any:
-    """Return the squares, tiled or not, to which the tile of `square` may be carried."""
-    rest = S.tiles & ~bit(square)
-    if is_removable(S, T, square):
+def find_landings(S: Any, T: Any, piece: Any) -> Any:
+    """Return the squares, tiled or not, to which the tile under `piece` may be carried."""
+    rest = S.tiles & ~piece
+    if piece == U0 or is_removable(S, T, lsb(piece)):
         return find_neighbours(rest)
     landings = BOARD
     while rest:

@@ -5,7 +5,7 @@ from typing import Any
 
 from core import board
 from core.bind import bind, generic
-from core.bits import U0, U1, U6, U63, bit, is_single, lsb, popcount
+from core.bits import ALL, U0, U1, U6, U63, bit, is_single, lsb, popcount
 from core.caissa.attacks import (
     bishop_slides,
     find_constraints,
@@ -41,6 +41,35 @@ def find_slides(T: Any, piece_type: Any, square: Any, occupied: Any) -> Any:
     return T.knight_steps[square]
 
 
+@kernel
+def find_partners(S: Any, T: Any, piece: Any, files: Any, diagonals: Any, checkers: Any) -> Any:
+    """Return the pieces with which `piece` may exchange places, wherever they stand, ko left aside.
+
+    An enemy then stands where it stood, with every line as before: he must not attack the queen
+    from there (along her `files` and `diagonals`, or as a knight), and none but him may be giving
+    check now. With a friend, all enemy attacks are as before.
+    """
+    own = S.by_side[S.side]
+    enemy = S.by_side[S.side ^ U1]
+    partners = (own | enemy) & ~S.by_type[QUEEN]
+    if checkers:
+        partners = checkers if is_single(checkers) else U0
+    closed = U0
+    if files & piece:
+        closed = S.by_type[ROOK]
+    if diagonals & piece:
+        closed = S.by_type[BISHOP]
+    if T.knight_steps[lsb(piece)] & S.by_type[QUEEN] & own:
+        closed = S.by_type[KNIGHT]
+    return partners & ~(closed & enemy)
+
+
+@kernel
+def find_pin_mask(S: Any, piece: Any, pinned: Any) -> Any:
+    """Return the squares where a piece may end by its pin: all, if it has none."""
+    return S.pin_mask[lsb(piece)] if pinned & piece else ALL
+
+
 @generic
 def gather_queen(S: Any, T: Any, count: Any, slides: Any, checkers: Any) -> Any:
     """Gather the queen's moves: her `slides`, in check one step; her tile must be spare."""
@@ -54,69 +83,47 @@ def gather_queen(S: Any, T: Any, count: Any, slides: Any, checkers: Any) -> Any:
 
 
 @generic
-def gather_piece(
-    S: Any, T: Any, count: Any, square: Any, reached: Any, quiet_mask: Any, swaps: Any
-) -> Any:
-    """Gather the moves of a rook, knight or bishop, from the squares that it reaches.
-
-    `quiet_mask`: the squares without a piece where it may end, tiled or not, pins left aside;
-    `swaps`: the pieces with which it may exchange places, ko left aside.
-    """
-    quiet = reached & quiet_mask
-    ends = (quiet & S.tiles) | (reached & swaps)
-    holes = quiet & ~S.tiles
-    if holes:
-        ends |= holes & find_landings(S, T, square)
-    if S.ko != U0 and S.ko & U63 == square:
-        ends &= ~bit((S.ko >> U6) & U63)
-    return emit_ends(S, count, square, ends)
-
-
-@generic
 def gather_moves(S: Any, T: Any) -> Any:
     """Gather all legal moves.
 
-    After an exchange with an enemy piece that one stands on the square left, with every line as
-    before: it must not attack the own queen from there, and no other piece may be giving check.
-    After one with a friend all enemy attacks are as before.
+    A side has at most one piece of a type, so each type is looked at once, without a loop; an
+    absent one reaches nothing.
     """
     checkers, mask, pinned = find_constraints(S, T)
     own = S.by_side[S.side]
-    enemy = S.by_side[S.side ^ U1]
-    occupied = own | enemy
-    queens = S.by_type[QUEEN]
-    queen = lsb(queens & own)
-    queen_files = rook_slides(T, queen, occupied)
-    queen_diagonals = bishop_slides(T, queen, occupied)
-    count = gather_queen(S, T, U0, queen_files | queen_diagonals, checkers)
-    quiet_mask = mask & ~occupied
-    swaps = (own | enemy) & ~queens
-    if checkers:
-        swaps = checkers if is_single(checkers) else U0
-    rest = own & ~queens
-    while rest:
-        square = lsb(rest)
-        piece = bit(square)
-        rest &= rest - U1
-        # What would attack the queen from this square.
-        closed = U0
-        if queen_files & piece:
-            closed |= S.by_type[ROOK]
-        if queen_diagonals & piece:
-            closed |= S.by_type[BISHOP]
-        if T.knight_steps[queen] & piece:
-            closed |= S.by_type[KNIGHT]
-        if S.by_type[ROOK] & piece:
-            reached = rook_slides(T, square, occupied)
-        elif S.by_type[BISHOP] & piece:
-            reached = bishop_slides(T, square, occupied)
-        else:
-            reached = T.knight_steps[square]
-        own_mask = quiet_mask
-        if pinned & piece:
-            own_mask &= S.pin_mask[square]
-        count = gather_piece(S, T, count, square, reached, own_mask, swaps & ~(closed & enemy))
-    return count
+    occupied = own | S.by_side[S.side ^ U1]
+    queen = lsb(S.by_type[QUEEN] & own)
+    files = rook_slides(T, queen, occupied)
+    diagonals = bishop_slides(T, queen, occupied)
+    count = gather_queen(S, T, U0, files | diagonals, checkers)
+    quiet = mask & ~occupied
+    rook, knight, bishop = S.by_type[ROOK] & own, S.by_type[KNIGHT] & own, S.by_type[BISHOP] & own
+    rook_ends = knight_ends = bishop_ends = U0
+    if rook:
+        reached = rook_slides(T, lsb(rook), occupied)
+        rook_ends = reached & (quiet | find_partners(S, T, rook, files, diagonals, checkers))
+    if knight:
+        reached = T.knight_steps[lsb(knight)]
+        knight_ends = reached & (quiet | find_partners(S, T, knight, files, diagonals, checkers))
+    if bishop:
+        reached = bishop_slides(T, lsb(bishop), occupied)
+        bishop_ends = reached & (quiet | find_partners(S, T, bishop, files, diagonals, checkers))
+    if pinned:
+        rook_ends &= occupied | find_pin_mask(S, rook, pinned)
+        knight_ends &= occupied | find_pin_mask(S, knight, pinned)
+        bishop_ends &= occupied | find_pin_mask(S, bishop, pinned)
+    if (rook_ends | knight_ends | bishop_ends) & ~S.tiles:
+        rook_ends &= S.tiles | find_landings(S, T, rook)
+        knight_ends &= S.tiles | find_landings(S, T, knight)
+        bishop_ends &= S.tiles | find_landings(S, T, bishop)
+    if S.ko:
+        origin, end = bit(S.ko & U63), bit((S.ko >> U6) & U63)
+        rook_ends &= ~(end if rook == origin else U0)
+        knight_ends &= ~(end if knight == origin else U0)
+        bishop_ends &= ~(end if bishop == origin else U0)
+    count = emit_ends(S, count, lsb(rook), rook_ends)
+    count = emit_ends(S, count, lsb(knight), knight_ends)
+    return emit_ends(S, count, lsb(bishop), bishop_ends)
 
 
 _module = sys.modules[__name__]
