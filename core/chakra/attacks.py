@@ -134,17 +134,24 @@ def is_covered(S: Any, T: Any, side: Any, square: Any, occupied: Any, captured: 
 
 
 @kernel
+def is_attacked_at(S: Any, T: Any, side: Any, square: Any, occupied: Any) -> Any:
+    """Return whether a piece of `side` attacks an enemy on `square` directly.
+
+    `occupied` holds the square, and may differ from the board by a king's move.
+    """
+    if T.pawn_captures[side ^ U1, square] & S.by_type[PAWN] & S.by_side[side]:
+        return True
+    blockers = occupied | S.chakras[side ^ U1]
+    return find_piece_attackers(S, T, side, square, occupied, blockers) != U0
+
+
+@kernel
 def is_king_attacked(S: Any, T: Any, side: Any) -> Any:
     """Return whether the king of `side` is in check, through the transmitter included."""
     other = side ^ U1
     occupied = S.by_side[0] | S.by_side[1]
     king = S.by_type[KING] & S.by_side[side]
-    square = lsb(king)
-    blockers = occupied | S.chakras[side]
-    pawns = S.by_type[PAWN] & S.by_side[other]
-    if T.pawn_captures[side, square] & pawns:
-        return True
-    if find_piece_attackers(S, T, other, square, occupied, blockers):
+    if is_attacked_at(S, T, other, lsb(king), occupied):
         return True
     # On a chakra of the opponent: also by all that covers the other one, while it is vacant.
     pair = S.chakras[other]

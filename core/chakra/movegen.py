@@ -11,11 +11,12 @@ from typing import Any
 
 from core import board
 from core.bind import bind, generic
-from core.bits import ALL, U0, U1, U6, U7, U8, U63, bit, lsb, popcount
+from core.bits import ALL, U0, U1, U6, U7, U8, U63, bit, is_single, lsb, popcount
 from core.chakra.attacks import (
     bishop_slides,
     find_constraints,
     find_danger,
+    is_attacked_at,
     is_covered,
     is_king_attacked,
     line_slides,
@@ -164,7 +165,12 @@ def gather_king(S: Any, T: Any) -> Any:
     ends = transmit(ends, pair & ~occupied, pair, own & ~king, S.compulsory)
     if ends == U0:
         return U0
-    ends &= ~find_danger(S, T, S.side)
+    if is_single(ends):
+        # Cheaper than the whole map, and common while he is at home.
+        if is_attacked_at(S, T, S.side ^ U1, lsb(ends), (occupied & ~king) | ends):
+            return U0
+    else:
+        ends &= ~find_danger(S, T, S.side)
     enemy_pair = S.chakras[S.side ^ U1]
     if ends & enemy_pair:
         # The guard: with his own king on one chakra, the other is closed.
