@@ -59,12 +59,25 @@ def find_cache_directory() -> Path:
                 return directory
         except (OSError, RuntimeError):  # not writable, or no home: the next one may be
             continue
-    # Per user, since a directory that others can write would let them place code in it.
-    fallback = Path(tempfile.gettempdir()) / f"tilewarp-{os.getuid()}" / name
-    fallback.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if fallback.parent.stat().st_uid != os.getuid():
-        return Path(tempfile.mkdtemp(prefix="tilewarp-"))
-    return fallback
+    return _find_private_directory(name)
+
+
+def _find_private_directory(name: str) -> Path:
+    """Return a directory below the temporary one that is this user's, kept between processes.
+
+    One that others can write would let them place code in it; where only such a one is left, the
+    process gets a new directory of its own.
+    """
+    parent = Path(tempfile.gettempdir()) / f"tilewarp-{os.getuid()}"
+    try:
+        parent.mkdir(mode=0o700, exist_ok=True)
+        status = parent.lstat()
+        if status.st_uid == os.getuid() and not status.st_mode & 0o022:
+            (parent / name).mkdir(exist_ok=True)
+            return parent / name
+    except OSError:  # someone else's, or a file
+        pass
+    return Path(tempfile.mkdtemp(prefix="tilewarp-"))
 
 
 CACHE_DIRECTORY = find_cache_directory()
