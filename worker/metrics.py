@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from worker.settings import Settings, SettingsError
+from worker.settings import Settings
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -83,6 +83,4 @@ def _fresh_directory(name: str) -> Path:
 
 def _split_address(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
-    if not port.isdecimal():
-        raise SettingsError(f"TILEWARP_WORKER_METRICS={address!r}: expected HOST:PORT")
     return host.strip("[]"), int(port)

@@ -1,10 +1,12 @@
-"""Every setting of the service, once: name, type, default, smallest value and help.
+"""Every setting of the service, once: name, type, default, what it may be, and help.
 
 Each is read from the environment variable `TILEWARP_<NAME>`; command-line flags are made from the
 same table.
 """
 
+import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
@@ -16,8 +18,16 @@ class SettingsError(ValueError):
     """A setting's text cannot be read; the message names the variable, the text and the reason."""
 
 
-def _setting(default: Any, description: str, least: float = 0) -> Any:
-    return field(default=default, metadata={"help": description, "least": least})
+def _setting(
+    default: Any, description: str, least: float = 0, *, form: str = "", pattern: str = ".*"
+) -> Any:
+    """Return a field; a number is finite and not below `least`, a text is of a form."""
+    metadata = {"help": description, "least": least, "form": form, "pattern": pattern}
+    return field(default=default, metadata=metadata)
+
+
+def _address(default: str, description: str, pattern: str = r".+:\d{1,5}") -> Any:
+    return _setting(default, description, form="HOST:PORT", pattern=pattern)
 
 
 @dataclass(frozen=True)
@@ -27,12 +37,18 @@ class Settings:
     redis_url: str = _setting(
         "redis://127.0.0.1:6379/0",
         "the store and broker: redis://, rediss:// or unix:///path?db=0",
+        form="redis://, rediss:// or unix:///path?db=0",
+        pattern=r"(rediss?://|unix:///|unix://.+@/).+",
     )
     store_timeout: float = _setting(1.0, "seconds to wait for an answer of the store", 0.05)
 
-    listen: str = _setting("127.0.0.1:50051", "HOST:PORT the gateway serves gRPC on; port 0: any")
-    gateway_metrics: str = _setting("", "HOST:PORT the gateway serves /metrics on; empty: nowhere")
-    worker_metrics: str = _setting("", "HOST:PORT a worker serves /metrics on; empty: nowhere")
+    listen: str = _address("127.0.0.1:50051", "HOST:PORT the gateway serves gRPC on; port 0: any")
+    gateway_metrics: str = _address(
+        "", "HOST:PORT the gateway serves /metrics on; empty: nowhere", r"(.+:\d{1,5})?"
+    )
+    worker_metrics: str = _address(
+        "", "HOST:PORT a worker serves /metrics on; empty: nowhere", r"(.+:\d{1,5})?"
+    )
     metrics_dir: str = _setting(
         "", "directory for the metrics of a worker's processes, wiped at start; empty: a new one"
     )
@@ -65,20 +81,24 @@ class Settings:
     worker_ttl: float = _setting(
         6.0, "seconds after its last sign until a worker counts as gone", 1
     )
-    log_level: str = _setting("INFO", "DEBUG, INFO, WARNING or ERROR")
+    log_level: str = _setting(
+        "INFO",
+        "DEBUG, INFO, WARNING or ERROR",
+        form="DEBUG, INFO, WARNING or ERROR",
+        pattern="DEBUG|INFO|WARNING|ERROR",
+    )
 
     def __post_init__(self) -> None:
         for entry in table():
             value = getattr(self, entry.name)
-            if not isinstance(value, str) and not value >= entry.metadata["least"]:
-                raise SettingsError(f"{variable(entry.name)}={value}: {_expected(entry)}")
+            if not _is_fit(entry, value):
+                raise SettingsError(f"{variable(entry.name)}={value!r}: {_expected(entry)}")
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ, **given: Any) -> "Settings":
         """Return the settings of the environment; a value given by name and not None comes first.
 
-        Raises SettingsError for the first text that is not of its setting's type and for a number
-        below its least value.
+        Raises SettingsError for the first that is not what its setting may be.
         """
         values = {
             entry.name: _parse(entry, environment[variable(entry.name)])
@@ -111,6 +131,14 @@ def _parse(entry: Field[Any], text: str) -> Any:
         raise SettingsError(f"{variable(entry.name)}={text!r}: {_expected(entry)}") from None
 
 
+def _is_fit(entry: Field[Any], value: Any) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(entry.metadata["pattern"], value) is not None
+    return math.isfinite(value) and value >= entry.metadata["least"]
+
+
 def _expected(entry: Field[Any]) -> str:
+    if entry.type is str:
+        return f"expected {entry.metadata['form']}"
     kind = "an integer" if entry.type is int else "a number"
     return f"expected {kind} of at least {entry.metadata['least']:g}"
