@@ -179,7 +179,7 @@ def _find_header_faults(header: jobs_pb2.CreateJobRequest, settings: Settings) -
         return faults
     specification = header.specification
     if specification.job_class not in CLASSES:
-        fault = f"{specification.job_class} is not a class"
+        fault = f"there is no class {specification.job_class}"
         faults.append(FieldFault("specification.job_class", fault))
     faults += _find_label_faults(specification, settings)
     if specification.WhichOneof("work") == "analysis":

@@ -1,12 +1,9 @@
 """Positions at the door: a message becomes a checked position, or all its faults."""
 
-from core.games import find_variant
 from core.notation import MoveError, PositionError, UnknownVariant
-from core.position import Position
+from core.position import STARTPOS, Position
 from tilewarp.v1 import position_pb2
 from worker.settings import Settings
-
-START = "startpos"
 
 OUTCOMES = {
     None: position_pb2.OUTCOME_ONGOING,
@@ -48,8 +45,7 @@ def read_position(message: position_pb2.Position) -> Position:
         PositionFaults: the position or its variant is refused.
     """
     try:
-        find_variant(message.variant)
-        position = Position(message.variant, message.fen or START)
+        position = Position(message.variant, message.fen or STARTPOS)
     except UnknownVariant as error:
         raise PositionFaults([str(error)]) from error
     except PositionError as error:

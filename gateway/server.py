@@ -4,6 +4,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any
 
@@ -13,7 +14,8 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from prometheus_client import CollectorRegistry
 
-from core.games import GAMES, load_game
+from core.games import VARIANTS
+from core.position import Position
 from gateway.events import JobEvents
 from gateway.interceptor import CallInterceptor
 from gateway.metrics import Exporter, StoreCollector, make_latency
@@ -59,33 +61,18 @@ class Gateway:
             self._store, lambda count: publish_tickets(app, count), settings.sweep_interval
         )
         self._health = health.aio.HealthServicer()
-        self._tasks: list[asyncio.Task[None]] = []
-        self._exporter: Exporter | None = None
-        self._server: Any = None
+        self._closing = AsyncExitStack()
         self.address = settings.listen
         """HOST:PORT, with the port that was found once it serves."""
+        self.metrics_port: int | None = None
+        """The port of /metrics once it serves; None for nowhere."""
 
     async def __aenter__(self) -> "Gateway":
         """Start to serve."""
-        try:
-            await self._store.check()
-        except redis.RedisError as error:
-            logger.warning("the store does not answer yet: %s", error)
-        registry = CollectorRegistry()
-        self._server = self._make_server(registry)
-        port = self._server.add_insecure_port(self._settings.listen)
-        self.address = f"{self._settings.listen.rpartition(':')[0]}:{port}"
-        if self._settings.gateway_metrics:
-            registry.register(StoreCollector(self._store, asyncio.get_running_loop()))
-            self._exporter = Exporter(self._settings.gateway_metrics, registry)
-        await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
-        await self._server.start()
-        await asyncio.to_thread(_load_kernels)
-        self._tasks = [
-            asyncio.create_task(self._events.run()),
-            asyncio.create_task(self._sweeper.run()),
-        ]
-        await self._set_health(health_pb2.HealthCheckResponse.SERVING)
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(self._store.close)
+            await self._start(closing)
+            self._closing = closing.pop_all()
         return self
 
     async def __aexit__(
@@ -94,17 +81,37 @@ class Gateway:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Say that it stops, end the streams so that they can be resumed elsewhere, and stop."""
+        """Stop, in the reverse order of starting."""
+        await self._closing.aclose()
+
+    async def _start(self, closing: AsyncExitStack) -> None:
+        try:
+            await self._store.check()
+        except redis.RedisError as error:
+            logger.warning("the store does not answer yet: %s", error)
+        registry = CollectorRegistry()
+        server = self._make_server(registry)
+        port = server.add_insecure_port(self._settings.listen)
+        self.address = f"{self._settings.listen.rpartition(':')[0]}:{port}"
+        if self._settings.gateway_metrics:
+            registry.register(StoreCollector(self._store, asyncio.get_running_loop()))
+            exporter = Exporter(self._settings.gateway_metrics, registry)
+            closing.push_async_callback(asyncio.to_thread, exporter.close)
+            self.metrics_port = exporter.port
+        await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
+        await server.start()
+        closing.push_async_callback(server.stop, GRACE_SECONDS)
+        await asyncio.to_thread(_load_kernels)
+        for work in (self._events.run(), self._sweeper.run()):
+            closing.push_async_callback(_cancel, asyncio.create_task(work))
+        await self._set_health(health_pb2.HealthCheckResponse.SERVING)
+        closing.push_async_callback(self._drain)
+
+    async def _drain(self) -> None:
+        """Say that it stops, then end the streams so that they can be resumed elsewhere."""
         await self._health.enter_graceful_shutdown()
         await asyncio.sleep(NOTICE_SECONDS)
         self._events.close()
-        await self._server.stop(GRACE_SECONDS)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        if self._exporter is not None:
-            await asyncio.to_thread(self._exporter.close)
-        await self._store.close()
 
     def _make_server(self, registry: CollectorRegistry) -> Any:
         server = grpc.aio.server(
@@ -148,7 +155,12 @@ async def run_gateway(settings: Settings, tell_address: Callable[[str], None]) -
         return await stopped
 
 
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
 def _load_kernels() -> None:
     """Load the kernels, so that no call waits for it; the first process compiles them."""
-    for name in GAMES:
-        load_game(name)
+    for variant in VARIANTS:
+        Position(variant).outcome()

@@ -18,6 +18,12 @@ class JobNotDone(click.ClickException):
     exit_code = 1
 
 
+class Differ(click.ClickException):
+    """Two generators do not agree."""
+
+    exit_code = 1
+
+
 class ServiceAway(click.ClickException):
     """The service cannot be reached."""
 

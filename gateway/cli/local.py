@@ -9,18 +9,24 @@ from typing import Any
 
 import click
 
+from core import counting
+from core.counting import CountTable
 from core.engine import Analysis, Engine
 from core.games import VARIANTS
 from core.limits import Limits
 from core.notation import MoveError, NotationError, escape_text
 from core.position import STARTPOS, Position
+from gateway.cli.against import compare_perft
 from gateway.cli.errors import WrongInput
 from gateway.cli.lines import read_lines
+from gateway.cli.progress import CountBar
 from gateway.cli.rows import dump
 
 STREAM = "-"
 MAX_PERFT_DEPTH = 40
 """Deeper than any machine will count."""
+MAX_THREADS = 256
+MAX_HASH_MB = 1 << 20
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
 
@@ -82,21 +88,56 @@ def play(variant: str, fen: str, moves: tuple[str, ...], as_json: bool) -> None:
 @click.argument("depth", type=click.IntRange(0, MAX_PERFT_DEPTH))
 @click.argument("fen", default=STARTPOS)
 @click.option("--divide", is_flag=True, help="Show the count below each first move, too.")
+@click.option(
+    "--threads",
+    type=click.IntRange(1, MAX_THREADS),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Count on N threads.",
+)
+@click.option(
+    "--hash-mb",
+    type=click.IntRange(1, MAX_HASH_MB),
+    metavar="MB",
+    help="Keep the counts of positions met before in a table of this size.",
+)
+@click.option(
+    "--against",
+    metavar="COMMAND",
+    help="Compare with another generator down to the smallest position where they differ. COMMAND "
+    "is called with a depth and a FEN added, and prints lines of a move and a count.",
+)
 @json_option
-def perft(variant: str, depth: int, fen: str, divide: bool, as_json: bool) -> None:
+def perft(
+    variant: str,
+    depth: int,
+    fen: str,
+    divide: bool,
+    threads: int,
+    hash_mb: int | None,
+    against: str | None,
+    as_json: bool,
+) -> None:
     """Count the legal lines of DEPTH plies from FEN."""
     position = _parse(variant, fen)
+    if against is not None:
+        compare_perft(position, depth, against)
+        return
     begin = time.perf_counter()
-    counts = position.divide(depth) if divide and depth else {}
-    nodes = sum(counts.values()) if counts else position.perft(depth)
+    table = CountTable(hash_mb) if hash_mb else None
+    with CountBar() as bar:
+        counts = counting.divide(position, depth, threads, table, bar.update) if depth else {}
+    nodes = sum(counts.values()) if depth else 1
     seconds = time.perf_counter() - begin
     fields: dict[str, Any] = {"variant": variant, "fen": position.fen(), "depth": depth}
     fields |= {"nodes": nodes, "seconds": round(seconds, 6)}
     if as_json:
         click.echo(dump({**fields, "divide": counts} if divide else fields))
         return
-    for move, count in counts.items():
-        click.echo(f"{move} {count}")
+    if divide:
+        for move, count in counts.items():
+            click.echo(f"{move} {count}")
     click.echo(f"perft {depth}: {nodes} in {seconds:.3f} s")
 
 

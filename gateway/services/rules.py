@@ -57,7 +57,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
             return rules_pb2.DescribePositionResponse(faults=error.faults)
         return rules_pb2.DescribePositionResponse(
             fen=position.fen(),
-            legal_moves=sorted(position.legal_moves()),
+            legal_moves=position.legal_moves,
             check=position.is_check(),
             outcome=OUTCOMES[position.outcome()],
         )
@@ -78,7 +78,7 @@ class RulesService(rules_pb2_grpc.RulesServiceServicer):
         return rules_pb2.PlayMovesResponse(
             fen=position.fen(),
             played_count=played,
-            legal_moves=sorted(position.legal_moves()),
+            legal_moves=position.legal_moves,
             check=position.is_check(),
             outcome=OUTCOMES[position.outcome()],
             illegal_move=illegal,
