@@ -34,7 +34,7 @@ class Game:
 
     name: str
     rules: Any
-    perft: Any
+    perft: SimpleNamespace
     search: SimpleNamespace
 
 
@@ -62,6 +62,6 @@ def bind_game(name: str) -> Game:
     return Game(
         name=name,
         rules=module,
-        perft=bind(perft, name, names).perft,
+        perft=bind(perft, name, names),
         search=bind(search, name, {**names, **order}),
     )

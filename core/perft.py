@@ -3,8 +3,22 @@
 from typing import Any
 
 from core.bind import generic
-from core.bits import U0, U1, U2
-from core.rules import count_moves, generate_moves, make_unkeyed, unmake_unkeyed
+from core.bits import U0, U1, U2, U3, load_word, store_word
+from core.rules import (
+    count_moves,
+    generate_moves,
+    make_move,
+    make_unkeyed,
+    unmake_move,
+    unmake_unkeyed,
+)
+
+# A bucket of a table of counts, one cache line: two entries of four words, `key ^ count`,
+# `key2 ^ count ^ depth`, `count`, nothing. 128 bits must fit, so that a false hit is not to be
+# expected, nor a true one of halves that two threads wrote.
+WORDS_PER_BUCKET = 8
+_BUCKET_SHIFT = U3
+_ENTRY_WORDS = U2 + U2
 
 
 @generic
@@ -30,3 +44,49 @@ def count_below(S: Any, T: Any, depth: Any) -> Any:
         nodes += count_moves(S, T) if depth == U2 else count_below(S, T, depth - U1)
         unmake_unkeyed(S, T)
     return nodes
+
+
+@generic
+def perft_hashed(S: Any, T: Any, depth: Any, address: Any, mask: Any) -> Any:
+    """Return the perft, with counts kept in the table of `mask` + 1 buckets at `address`."""
+    if depth < U2:
+        return perft(S, T, depth)
+    found = probe_count(S, depth, address, mask)
+    if found != U0:
+        return found
+    nodes = U0
+    if depth == U2:
+        nodes = count_below(S, T, depth)
+    else:
+        ply = S.ply
+        for index in range(generate_moves(S, T)):
+            make_move(S, T, S.moves[ply, index])
+            nodes += perft_hashed(S, T, depth - U1, address, mask)
+            unmake_move(S, T)
+    store_count(S, depth, address, mask, nodes)
+    return nodes
+
+
+@generic
+def probe_count(S: Any, depth: Any, address: Any, mask: Any) -> Any:
+    """Return the count stored for this position and depth, 0 if there is none."""
+    place = (S.key & mask) << _BUCKET_SHIFT
+    for entry in (place, place + _ENTRY_WORDS):
+        count = load_word(address, entry + U2)
+        if (
+            load_word(address, entry) ^ count == S.key
+            and load_word(address, entry + U1) ^ count ^ depth == S.key2
+        ):
+            return count
+    return U0
+
+
+@generic
+def store_count(S: Any, depth: Any, address: Any, mask: Any, count: Any) -> None:
+    """Write a count: the first entry of a bucket keeps the largest, the second the latest."""
+    entry = (S.key & mask) << _BUCKET_SHIFT
+    if load_word(address, entry + U2) > count:
+        entry += _ENTRY_WORDS
+    store_word(address, entry, S.key ^ count)
+    store_word(address, entry + U1, S.key2 ^ count ^ depth)
+    store_word(address, entry + U2, count)

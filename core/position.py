@@ -4,15 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from core import counting
 from core.games import Game, find_variant, load_game
 from core.notation import MoveError
 from core.rules import DRAW_NAMES
 from core.variant import Variant
 
 STARTPOS = "startpos"
-# Perft deeper than this is added up here: a kernel's sum stays far below 2**64, and an interrupt
-# need not wait for long.
-KERNEL_DEPTH = 5
 
 
 class Position:
@@ -64,7 +62,7 @@ class Position:
         packed = self._list_moves().get(text)
         if packed is None:
             raise MoveError(move, f"not legal in {self.fen()}")
-        self._snapshots.append(self._bytes.tobytes())
+        self._snapshots.append(self.snapshot())
         self._keys.append(self.keys)
         self.game.rules.make_move(self._state, self.game.rules.TABLES, np.uint64(packed))
         self._state.ply = 0
@@ -103,18 +101,15 @@ class Position:
 
     def perft(self, depth: int) -> int:
         """Return the number of legal lines of `depth` plies, exact at any size."""
-        if depth > KERNEL_DEPTH:
-            return sum(self.divide(depth).values())
-        return int(self.game.perft(self._state, self.game.rules.TABLES, np.uint64(depth)))
+        return counting.count_lines(self, depth)
 
-    def divide(self, depth: int) -> dict[str, int]:
-        """Return the perft of `depth` - 1 after each legal move; `depth` is at least 1."""
-        counts = {}
-        for move in self.legal_moves:
-            self.push(move)
-            counts[move] = self.perft(depth - 1)
-            self.pop()
-        return counts
+    def copy(self) -> "Position":
+        """Return the same position, without the game that led to it."""
+        return Position(self.variant.name, self.fen())
+
+    def snapshot(self) -> bytes:
+        """Return the bytes of the position in its state record, from the beginning of it."""
+        return self._bytes.tobytes()
 
     def write_state(self, state: Any, records: Any) -> None:
         """Write this position, with the keys of the game that can come again, into another state.

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
+from core.counting import CountTable
 from core.games import GAMES, VARIANTS, Game, load_game
 from core.jit import CACHE_DIRECTORY, IS_JIT_ON
 
@@ -47,7 +48,9 @@ def run_kernels(game: Game) -> None:
     records = np.zeros(1, dtype=rules.STATE)
     state = records[0]
     rules.parse_position(state, tables, variant, variant.startpos)
-    game.perft(state, tables, np.uint64(2))
+    game.perft.perft(state, tables, np.uint64(2))
+    counts = CountTable(1)
+    game.perft.perft_hashed(state, tables, np.uint64(3), counts.address, counts.mask)
     rules.count_moves(state, tables)
     rules.generate_moves(state, tables)
     rules.in_check(state, tables)

@@ -30,7 +30,10 @@ class CountBar:
         return self
 
     def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _: TracebackType | None
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _: TracebackType | None,
     ) -> None:
         """Take the bar away."""
         self._progress.stop()
