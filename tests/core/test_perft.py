@@ -46,8 +46,9 @@ def test_divide_adds_up_and_counts_below_each_legal_move(entry: PerftEntry) -> N
 
 
 @each_entry
-@pytest.mark.parametrize("kernel_depth", [1, 2])
-@pytest.mark.parametrize(("threads", "megabytes"), [(1, 0), (3, 0), (1, 1), (3, 1)])
+@pytest.mark.parametrize(
+    ("kernel_depth", "threads", "megabytes"), [(1, 1, 0), (1, 3, 1), (2, 3, 0), (2, 1, 1)]
+)
 def test_units_on_threads_and_with_a_table_add_up(
     entry: PerftEntry,
     kernel_depth: int,
