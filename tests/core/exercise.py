@@ -1,7 +1,8 @@
 """Use of every game as a program makes it, its findings as JSON: to be compared between processes.
 
 Run as `python -m tests.core.exercise PLIES NODES`: moves, keys and perft of a line of so many
-plies, a search of so many nodes; then what was compiled for it. `PLIES` 0: a perft alone.
+plies and of golden positions, searches of so many nodes; then what was compiled for it. With
+`PLIES` 0, a perft alone.
 """
 
 import json
@@ -11,11 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from core.engine import Engine
+from core.engine import Analysis, Engine
 from core.games import VARIANTS
 from core.jit import IS_JIT_ON, KERNELS, count_cache_misses
 from core.limits import Limits
 from core.position import Position
+from tests.core.judge import GOLDEN
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -38,8 +40,29 @@ def _exercise_variant(variant: str, plies: int, nodes: int) -> dict[str, Any]:
     analysis = Engine().search(position, Limits(nodes=nodes))
     while position.moves:
         position.pop()
-    found = [analysis.bestmove, str(analysis.score), analysis.depth, analysis.nodes, analysis.pv]
-    return {"line": line, "perft": perft, "search": found, "fen": position.fen()}
+    golden = [row["fen"] for row in GOLDEN if row["variant"] == variant]
+    return {
+        "line": line,
+        "perft": perft,
+        "search": _show(analysis),
+        "fen": position.fen(),
+        "golden": [_exercise_position(variant, fen, nodes // 8) for fen in golden[::3]],
+    }
+
+
+def _exercise_position(variant: str, fen: str, nodes: int) -> list[Any]:
+    position = Position(variant, fen)
+    moves = position.legal_moves
+    after = []
+    for move in moves:
+        position.push(move)
+        after.append([position.fen(), position.keys, position.perft(1)])
+        position.pop()
+    return [moves, after, _show(Engine().search(position, Limits(nodes=nodes)))]
+
+
+def _show(found: Analysis) -> list[Any]:
+    return [found.bestmove, str(found.score), found.depth, found.nodes, found.pv, found.result]
 
 
 def report(plies: int, nodes: int) -> dict[str, Any]:
