@@ -185,8 +185,12 @@ async def test_a_job_through_a_pool_whose_child_is_killed(
     totals = await gateway.totals()
     assert (totals.positions, totals.nodes) == (400, 400 * 20_000)
     assert totals.attempts == job.attempts >= 400
-    assert len(host.list_children()) == 2
-    assert before[0] not in host.list_children()
+
+    async def is_replaced() -> bool:
+        children = host.list_children()
+        return len(children) == 2 and before[0] not in children
+
+    await until(is_replaced, 15)  # the pool looks every five seconds at the latest
     text = await asyncio.to_thread(fetch, f"http://{settings.worker_metrics}/metrics")
     counts = dict(line.split(" ") for line in text.splitlines() if not line.startswith("#"))
     assert float(counts["tilewarp_worker_positions_total"]) >= 400
