@@ -227,12 +227,13 @@ def _search_interruptibly(position: Position, limits: Limits) -> Analysis:
     engine = Engine()
     found: list[Analysis] = []
     thread = threading.Thread(target=lambda: found.append(engine.search(position, limits)))
-    thread.start()
     try:
+        thread.start()
         thread.join()
     except KeyboardInterrupt:
-        engine.stop()
-        thread.join()
+        while thread.is_alive():  # a word set before the search has begun is lost
+            engine.stop()
+            thread.join(0.1)
         raise
     return found[0]
 

@@ -35,8 +35,9 @@ class CountBar:
         _error: BaseException | None,
         _: TracebackType | None,
     ) -> None:
-        """Take the bar away."""
-        self._progress.stop()
+        """Take the bar away; one that was never shown would leave an empty line."""
+        if self._progress.live.is_started:
+            self._progress.stop()
 
     def update(self, done: int, total: int) -> None:
         """Show how far the work is."""
