@@ -130,6 +130,15 @@ def test_every_legal_move_leads_to_a_valid_position(variant: str) -> None:
             assert game.parse_fen(variant, game.format_fen(following)) == following
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_successors_are_the_positions_after_each_legal_move(variant: str) -> None:
+    game, rng = find_game(variant), random.Random(8)
+    for _ in range(12):
+        state = game.random_state(rng, variant)
+        moves = game.legal_moves(state)
+        assert game.successors(state) == {move: game.make_move(state, move) for move in moves}
+
+
 def sample_states(variant: str, seed: int) -> list[Any]:
     """Positions of two random games and random positions."""
     game, rng = find_game(variant), random.Random(seed)

@@ -13,6 +13,7 @@ from core.engine import Analysis, Engine
 from core.games import VARIANTS
 from core.limits import MAX_DEPTH, MAX_NODES, Limits, size_table
 from core.position import Position
+from core.rules import MAX_HISTORY
 from core.score import MATE, MIN_MATE, Score, unpack_score
 from tests.core import mates
 from tests.core.exercise import exercise, finish, start
@@ -414,6 +415,21 @@ def test_repetition_inside_the_search(
     variant: str, fen: str, played: str, searched: str, expected: list[int]
 ) -> None:
     assert find_repetitions(variant, fen, played, searched) == list(map(bool, expected))
+
+
+def test_a_game_longer_than_what_is_kept_of_it_can_be_searched() -> None:
+    turn = "a5a6 a1b3 a6a5 b3a1 "
+    position = play("caissa", SHUFFLING, turn * (MAX_HISTORY // 4 + 2) + "a5a7")
+    assert position.outcome() is None
+    found = Engine().search(position, Limits(nodes=300))
+    assert found.nodes == 300
+    assert found.bestmove in position.legal_moves
+    # The latest of it is what is kept.
+    kernels = set_up("caissa", SHUFFLING)
+    position.write_state(kernels.state, kernels.records)
+    assert int(kernels.state.key_count) == int(kernels.state.root_count) == MAX_HISTORY
+    phases = [play("caissa", SHUFFLING, turn[:end]).key for end in (5, 10, 15, 0)]
+    assert kernels.state.keys[MAX_HISTORY - 4 : MAX_HISTORY].tolist() == phases
 
 
 @pytest.mark.parametrize(
