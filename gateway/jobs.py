@@ -220,13 +220,17 @@ def _find_limit_faults(limits: analysis_pb2.Limits, settings: Settings) -> list[
     faults = []
     for name, value, setting, greatest in rows:
         if value < 0:
-            faults.append(FieldFault(f"{field}.{name}", f"{value:g} is negative"))
+            faults.append(FieldFault(f"{field}.{name}", f"{_number(value)} is negative"))
         elif value > greatest:
-            fault = f"{value:.12g} is more than {setting} allows ({greatest:.12g})"
+            fault = f"{_number(value)} is more than {setting} allows ({_number(greatest)})"
             faults.append(FieldFault(f"{field}.{name}", fault))
     if not any(value for _, value, _, _ in rows):
         faults.append(FieldFault(field, "one of nodes, depth and time is required"))
     return faults
+
+
+def _number(value: float) -> str:
+    return str(value).removesuffix(".0")
 
 
 def is_printable_ascii(text: str) -> bool:

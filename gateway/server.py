@@ -41,6 +41,7 @@ KEEPALIVE_OPTIONS = [
 NOTICE_SECONDS = 0.5
 """Time for those who look at the health service to turn away before calls end."""
 GRACE_SECONDS = 5.0
+CANCEL_SECONDS = 0.1
 
 logger = logging.getLogger(__name__)
 
@@ -156,8 +157,11 @@ async def run_gateway(settings: Settings, tell_address: Callable[[str], None]) -
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    # A single cancellation may be lost: before Python 3.12 `asyncio.wait_for`, by which the store's
+    # client sends, can swallow it.
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=CANCEL_SECONDS)
 
 
 def _load_kernels() -> None:

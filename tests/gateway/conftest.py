@@ -28,9 +28,7 @@ def settings(server: EmbeddedServer) -> Settings:
     """Settings of a gateway on the emptied server, on any free port."""
     with redis.Redis.from_url(server.url) as connection:
         connection.flushall()
-    return replace(
-        Settings(), redis_url=server.url, listen="127.0.0.1:0", lease=0.3, sweep_interval=0.1
-    )
+    return replace(Settings(), redis_url=server.url, listen="127.0.0.1:0", sweep_interval=0.1)
 
 
 @pytest.fixture
