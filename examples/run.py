@@ -1,8 +1,9 @@
-"""The whole service for a minute: warms the kernels, serves, analyses the examples, stops.
+"""The whole service for a minute: compiles the engine, serves, analyses the examples, stops.
 
 `make run` calls it. Every part runs on this machine, started by `tilewarp serve`.
 """
 
+import os
 import signal
 import subprocess
 import sys
@@ -22,12 +23,12 @@ class RunError(Exception):
 
 def main() -> None:
     """Run it; any failure ends with exit code 1 and nothing left behind."""
-    say("Compiling the engine; the first time this takes a minute or two.")
-    run("warmup")
-    say("Starting the service: Redis, a worker for each processor, a gateway.")
+    say("Starting the service: the engine is compiled (a minute or two, the first time), then")
+    say("a Redis, a worker process for each processor and a gateway are started.")
     service = spawn(
         [*COMMAND, "serve", "--listen", "127.0.0.1:0"],
         death_signal=signal.SIGTERM,
+        environment={"TILEWARP_LOG_LEVEL": "WARNING", **os.environ},
         stdout=subprocess.PIPE,
         stderr=sys.stderr.fileno(),
     )

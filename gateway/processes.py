@@ -46,7 +46,7 @@ def spawn(
 
 
 def end(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Ask a process to end, kill its whole group after `seconds`, and wait for it."""
+    """Ask a process to end, kill its whole group after `seconds`, wait for it, close its pipe."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -54,3 +54,5 @@ def end(process: subprocess.Popen[bytes], seconds: float) -> None:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    if process.stdout is not None:
+        process.stdout.close()

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import select
 import signal
 import subprocess
@@ -188,7 +189,7 @@ class Stack:
         # Standard output is for the line that says `ready`.
         return spawn(
             [*COMMAND, command],
-            environment=self._settings.environment(),
+            environment={**os.environ, **self._settings.environment()},
             stdout=sys.stderr.fileno() if stdout is None else stdout,
         )
 

@@ -3,8 +3,8 @@
 import click
 
 from gateway.cli.errors import JobNotDone
+from gateway.cli.progress import CountBar
 from gateway.cli.remote import (
-    ProgressBar,
     call_gateway,
     print_results,
     remote_options,
@@ -59,12 +59,13 @@ def watch(name: str, target: str, client_name: str | None, as_json: bool) -> Non
 
     async def work(client: Client) -> jobs_pb2.Job:
         job = await client.get_job(name)
-        async with ProgressBar(job.counts.total) as bar:
+        with CountBar() as bar:
             async for job in client.watch_job(name):
                 if as_json:
                     click.echo(dump(job_object(job)))
                 counts = job.counts
-                bar.advance(counts.done + counts.rejected + counts.quarantined)
+                ready = counts.done + counts.rejected + counts.quarantined
+                bar.update(ready, counts.total)
         return job
 
     job = call_gateway(target, client_name, work)

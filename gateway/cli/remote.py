@@ -1,23 +1,19 @@
 """What the commands that call a gateway share: their options, their errors, and printed results."""
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
 import grpc
 import grpc.aio
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from gateway.cli.errors import JobNotDone, ServiceAway, WrongInput
-from gateway.cli.rows import ROW_HEADER, dump, find_error, row_object, row_text, state_name
+from gateway.cli.progress import CountBar
+from gateway.cli.rows import ROW_HEADER, dump, row_object, row_text, state_name
 from gateway.client import DEFAULT_GATEWAY, Client
 from tilewarp.v1 import jobs_pb2
 
-BAR_AFTER_SECONDS = 2.0
 PATIENCE_SECONDS = 30.0
 """How long a command that was in touch with the service waits for it to come back."""
 
@@ -103,20 +99,20 @@ async def print_results(
         JobNotDone: the job was cancelled, failed or lost, or positions were given up.
         WrongInput: positions were refused.
     """
-    rejected = failed = 0
+    printed = rejected = failed = 0
     if not as_json:
         click.echo(ROW_HEADER)
-    async with ProgressBar(job.counts.total) as bar:
+    with CountBar() as bar:
         async for row in client.stream_results(job.name, order, follow=follow):
             line = lines[row.index] if lines is not None else None
             if as_json:
                 click.echo(dump(row_object(row, line)))
             else:
                 click.echo(row_text(row, row.index if line is None else line))
-            if find_error(row) is not None:
-                rejected += row.WhichOneof("outcome") == "rejection"
-                failed += row.WhichOneof("outcome") == "failure"
-            bar.advance()
+            rejected += row.WhichOneof("outcome") == "rejection"
+            failed += row.WhichOneof("outcome") == "failure"
+            printed += 1
+            bar.update(printed, job.counts.total)
     job = await client.get_job(job.name)
     if job.state in (
         jobs_pb2.JOB_STATE_CANCELLED,
@@ -128,47 +124,6 @@ async def print_results(
         raise WrongInput(f"{rejected} of {job.counts.total} positions were refused")
     if failed:
         raise JobNotDone(f"{failed} of {job.counts.total} positions were given up")
-
-
-class ProgressBar:
-    """A bar on a terminal for what takes more than two seconds; elsewhere nothing."""
-
-    def __init__(self, total: int) -> None:
-        self._progress = Progress(
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("positions"),
-            TimeRemainingColumn(),
-            console=Console(),
-            transient=True,
-        )
-        self._task = self._progress.add_task("", total=total)
-        self._starting: asyncio.Task[None] | None = None
-
-    async def __aenter__(self) -> "ProgressBar":
-        """Show the bar in two seconds."""
-        if sys.stdout.isatty() and sys.stderr.isatty():
-            self._starting = asyncio.create_task(self._start())
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Take the bar away."""
-        if self._starting is not None:
-            self._starting.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._starting
-        self._progress.stop()
-
-    def advance(self, completed: int | None = None) -> None:
-        """Count one more position, or set how many there are."""
-        if completed is None:
-            self._progress.advance(self._task)
-        else:
-            self._progress.update(self._task, completed=completed)
-
-    async def _start(self) -> None:
-        await asyncio.sleep(BAR_AFTER_SECONDS)
-        self._progress.start()
 
 
 def show_fields(fields: dict[str, Any]) -> str:
