@@ -34,9 +34,9 @@ soak: install ## Run the tests that take longer
 	$(BIN)/tilewarp warmup
 	$(BIN)/pytest -m soak --timeout 3600
 
-bench: install ## Print the bench signature and measure perft (beside another generator, if named)
-	$(BIN)/tilewarp bench
+bench: install ## Measure perft, beside another generator if one is named; print the bench signature
 	$(BIN)/python bench/perft.py
+	$(BIN)/tilewarp bench
 
 check: install ## Check format, lint, types, import rules and the wire contract
 	$(BIN)/ruff format --check --quiet .
