@@ -81,18 +81,18 @@ class EmbeddedServer:
     def __init__(self, data: Path | None = None) -> None:
         self._program = find_server_program()
         # Short, since the path of a unix socket must stay under 108 bytes.
-        self._private = Path(tempfile.mkdtemp(prefix="tilewarp-", dir="/tmp"))
-        self._data = data if data is not None else self._private
+        self.directory = Path(tempfile.mkdtemp(prefix="tilewarp-", dir="/tmp"))
+        self._data = data if data is not None else self.directory
         self._data.mkdir(parents=True, exist_ok=True)
         self._lock = filelock.FileLock(self._data / "tilewarp.lock")
         try:
             self._lock.acquire(timeout=0)
         except filelock.Timeout:
-            shutil.rmtree(self._private)
+            shutil.rmtree(self.directory)
             raise EmbeddedServerError(f"{self._data} is in use by another server") from None
         self._process: subprocess.Popen[bytes] | None = None
-        self.socket = self._private / "redis.sock"
-        self.log = self._private / "redis.log"
+        self.socket = self.directory / "redis.sock"
+        self.log = self.directory / "redis.log"
 
     @property
     def url(self) -> str:
@@ -141,7 +141,7 @@ class EmbeddedServer:
         """Stop the server and remove its private directory."""
         self.stop()
         self._lock.release()
-        shutil.rmtree(self._private, ignore_errors=True)
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def _is_answering(self) -> bool:
         connection = redis.Redis(unix_socket_path=str(self.socket), socket_timeout=1.0)

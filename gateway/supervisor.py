@@ -104,7 +104,11 @@ class Stack:
 
     def __init__(self, settings: Settings, data: Path | None) -> None:
         self._server = EmbeddedServer(data)
-        self._settings = replace(settings, redis_url=self._server.url)
+        self._settings = replace(
+            settings,
+            redis_url=self._server.url,
+            metrics_dir=settings.metrics_dir or str(self._server.directory / "metrics"),
+        )
         self._stop_signal: int | None = None
         self._store = Child("store", self._server.start)
         self._worker = Child("worker", lambda: self._spawn("worker"))
