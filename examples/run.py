@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from gateway.processes import end, spawn
+from gateway.supervisor import COMMAND
 
-COMMAND = (sys.executable, "-P", "-m", "gateway.cli")
 EXAMPLES = Path(__file__).parent
 NODES = 20_000
 STOP_SECONDS = 60.0

@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,8 +12,8 @@ from typing import Any
 
 from core.position import Position
 from gateway.processes import end, spawn
+from gateway.supervisor import COMMAND
 
-COMMAND = (sys.executable, "-P", "-m", "gateway.cli")
 STOP_SECONDS = 30.0
 MAX_PLIES = 40
 
