@@ -63,7 +63,7 @@ proto: install ## Generate the code of the wire contract
 	$(call generate,proto)
 
 lock: ## Choose the newest versions that fit pyproject.toml; needs uv
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
 		--upgrade --extra dev pyproject.toml -o requirements.lock
 
 clean: ## Remove what was built, .venv included
