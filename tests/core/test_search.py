@@ -460,6 +460,14 @@ def test_checkmate_comes_before_the_move_limit_of_chakra(halfmove: int) -> None:
     assert late.score == (Score(mate=2) if halfmove == 0 else Score(cp=0))
 
 
+def test_checkmate_at_the_move_limit_inside_the_search_is_no_draw() -> None:
+    """White's quiet move would be followed by mate with the hundredth half-move."""
+    fen = "8/3K1s2/2c5/8/8/M4k2/8/8 w d3n,f7n - 98 31"
+    assert search("chakra", fen, "d7c8", depth=1).score == Score(mate=1)
+    for depth in (2, 3, 4):
+        assert search("chakra", fen, depth=depth).bestmove != "d7c8"
+
+
 def test_checkmate_comes_before_the_move_limit_of_caissa() -> None:
     rows = [row for row in MATES if row["variant"] == "caissa-codecup" and row["mate"] == 1]
     assert rows
