@@ -21,12 +21,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from core.counting import CountTable, count_lines
 from core.position import Position
+from core.record import Record
 
 PERFT_FILES = Path(__file__).resolve().parent.parent / "tests" / "perft"
 SOURCE_VARIABLE = "TILEWARP_TWIN_SOURCE"
@@ -105,11 +105,10 @@ def count_in_kernel(case: Case) -> Counter:
     """Return a counter that calls the kernel itself: one thread, no table, last ply in bulk."""
     position = Position(case.variant, case.fen)
     game = position.game
-    records = np.zeros(1, dtype=game.rules.STATE)
-    state: Any = records[0]
-    position.write_state(state, records)
-    depth = np.uint64(case.depth)
-    return lambda: measure(lambda: int(game.perft.perft(state, game.rules.TABLES, depth)))
+    record = Record(game)
+    position.write_state(record)
+    R, TR, depth = record.array, game.rules.TABLES, np.uint64(case.depth)
+    return lambda: measure(lambda: int(game.entry.count_lines(R, TR, depth)))
 
 
 def count_in_units(case: Case, threads: int, megabytes: int) -> Counter:

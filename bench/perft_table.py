@@ -9,12 +9,12 @@ its text and the position before it, here, not in the kernels; check and mate co
 import argparse
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from core.games import VARIANTS
 from core.position import STARTPOS, Position
+from core.record import Record
 
 COLUMNS: dict[str, tuple[str, ...]] = {
     "chakra": (
@@ -132,32 +132,30 @@ def reaches(board: Board, origin: Square, end: Square) -> bool:
 
 def _extend(root: Position, lines: list[Line], row: Counter[str], is_last: bool) -> list[Line]:
     """Count one more ply of all lines into `row`; return where it leads, unless it is the last."""
-    rules, tables = root.game.rules, root.game.rules.TABLES
-    records = np.zeros(1, dtype=rules.STATE)
-    state: Any = records[0]
-    bytes_ = records.view(np.uint8)[: len(root.snapshot())]
+    rules, entry = root.game.rules, root.game.entry
+    record = Record(root.game)
+    R, TR = record.array, rules.TABLES
     positions: dict[tuple[int, int], bytes] = {}
     counts: Counter[tuple[int, int]] = Counter()
     for line in lines:
-        before = np.frombuffer(line.position, dtype=np.uint8)
-        bytes_[:] = before
-        board = parse_board(root.variant.name, rules.format_position(state))
-        for move in state.moves[0][: int(rules.generate_moves(state, tables))].tolist():
+        record.write_position(line.position)
+        board = parse_board(root.variant.name, rules.format_position(R))
+        for move in record.read_moves(entry.list_moves(R, TR)):
             kinds = ["nodes", *find_kinds(root.variant.game, board, rules.format_move(move))]
-            rules.make_move(state, tables, np.uint64(move))
-            state.ply = state.key_count = 0
-            if rules.in_check(state, tables):
+            record.write_position(line.position)
+            entry.make_root_move(R, TR, np.uint64(move))
+            count, is_check, _ = entry.survey(R, TR)
+            if is_check:
                 kinds.append("checks")
-                if not rules.count_moves(state, tables):
+                if not count:
                     kinds.append("mates")
             for kind in kinds:
                 row[kind] += line.count
             if not is_last:
-                keys = (int(state.key), int(state.key2))
+                keys = (int(R["key"][0]), int(R["key2"][0]))
                 counts[keys] += line.count
                 if keys not in positions:
-                    positions[keys] = bytes_.tobytes()
-            bytes_[:] = before
+                    positions[keys] = record.read_position()
     return [Line(positions[keys], count) for keys, count in counts.items()]
 
 

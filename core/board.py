@@ -117,6 +117,19 @@ def list_ends(S: Any, count: Any, square: Any, ends: Any) -> Any:
     return count
 
 
+@generic
+def place_pieces(S: Any) -> None:
+    """Write S's bitboards anew from the mailbox."""
+    for index in range(8):
+        S.by_type[index] = U0
+    for index in range(2):
+        S.by_side[index] = U0
+    for index in range(64):
+        piece = U0 + S.board[index]
+        if piece != NO_PIECE:
+            toggle_silently(S, piece, np.uint64(index))
+
+
 def bind_moves(module: ModuleType, game: str, is_keyed: bool) -> SimpleNamespace:
     """Return the generic functions of a game's `position` module, bound with those of this one.
 

@@ -3,11 +3,12 @@
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.perft import WORDS_PER_BUCKET
+from core.record import borrow_record
 
 if TYPE_CHECKING:
     from core.position import Position
@@ -105,18 +106,17 @@ def _split(position: "Position", plies: int, depth: int, first: str = "") -> Ite
 
 
 def _make_counter(position: "Position", table: CountTable | None) -> Callable[[Unit], int]:
-    """Return a function that counts units, on a record of its own."""
+    """Return a function that counts units, on the record of the thread that calls this."""
     game = position.game
-    records = np.zeros(1, dtype=game.rules.STATE)
-    state: Any = records[0]
-    tables = game.rules.TABLES
+    record = borrow_record(game)
+    entry, tables = game.entry, game.rules.TABLES
 
     def count(unit: Unit) -> int:
         _, snapshot, depth = unit
-        records.view(np.uint8)[: len(snapshot)] = np.frombuffer(snapshot, dtype=np.uint8)
+        record.write_position(snapshot)
         plies = np.uint64(depth)
         if table is None:
-            return int(game.perft.perft(state, tables, plies))
-        return int(game.perft.perft_hashed(state, tables, plies, table.address, table.mask))
+            return int(entry.count_lines(record.array, tables, plies))
+        return int(entry.count_lines_hashed(record.array, tables, plies, table.address, table.mask))
 
     return count

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from core.limits import MAX_DEPTH, MAX_NODES, Limits, size_table
 from core.position import Position
+from core.record import Record
 from core.score import Score, unpack_score
 from core.tt import WORDS_PER_ENTRY
 
@@ -53,10 +54,10 @@ class Engine:
     """
 
     def __init__(self) -> None:
-        self._records: dict[str, Any] = {}
+        self._records: dict[str, Record] = {}
         self._table: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
         self._stop: NDArray[np.uint64] = np.zeros(1, dtype=np.uint64)
-        self._latest: tuple[Any, Position] | None = None
+        self._latest: tuple[NDArray[Any], Position] | None = None
 
     def search(self, position: Position, limits: Limits) -> Analysis:
         """Return what is best in `position`, once a limit is reached or another thread stops it.
@@ -69,10 +70,10 @@ class Engine:
         if result:
             score = Score(mate=0) if result == "checkmate" else Score(cp=0)
             return Analysis(None, score, 0, 0, 0.0, [], result, False)
-        state = self._set_up(position, limits, begin)
-        self._latest = (state, position)
-        position.game.search.deepen(state, position.game.rules.TABLES)
-        return self._report(state, position, begin)
+        R = self._set_up(position, limits, begin)
+        self._latest = (R, position)
+        position.game.entry.search_root(R, position.game.rules.TABLES)
+        return self._report(R, position, begin)
 
     def stop(self) -> None:
         """End the search that runs now, within about a thousand nodes; from another thread."""
@@ -81,59 +82,55 @@ class Engine:
     @property
     def nodes(self) -> int:
         """Nodes of the search that runs, or ran last."""
-        return int(self._latest[0].nodes) if self._latest else 0
+        return int(self._latest[0]["nodes"][0]) if self._latest else 0
 
     def read_line(self) -> tuple[int, Line] | None:
         """Return the last finished depth of the search that runs, or ran last, and its line."""
         if self._latest is None:
             return None
-        state, position = self._latest
+        R, position = self._latest
         while True:
-            version = int(state.line_version)
-            depth, score = int(state.line_depth), int(state.line_score)
-            packed = state.line[: int(state.line_length)].copy()
-            if version % 2 == 0 and version == int(state.line_version):
+            version = int(R["line_version"][0])
+            depth, score = int(R["line_depth"][0]), int(R["line_score"][0])
+            packed = R["line"][0, : R["line_length"][0]].copy()
+            if version % 2 == 0 and version == int(R["line_version"][0]):
                 break
         if depth == 0:
             return None
         return depth, Line(1, unpack_score(score), position.format_moves(packed))
 
-    def _set_up(self, position: Position, limits: Limits, begin: int) -> Any:
+    def _set_up(self, position: Position, limits: Limits, begin: int) -> NDArray[Any]:
         game = position.game
         if game.name not in self._records:
-            self._records[game.name] = np.zeros(1, dtype=game.rules.STATE)
-        records = self._records[game.name]
-        state = records[0]
-        position.write_state(state, records)
-        state.max_nodes = limits.nodes or MAX_NODES
-        state.max_depth = limits.depth or MAX_DEPTH
-        state.deadline = begin + limits.movetime * 1_000_000 if limits.movetime else 0
-        state.stop_address = self._stop.ctypes.data
-        state.stopped = 0
-        state.nodes = 0
-        state.killers[:] = 0
-        state.cutoffs[:] = 0
-        state.line_length = 0
-        state.line_depth = 0
+            self._records[game.name] = Record(game)
+        record = self._records[game.name]
+        position.write_state(record)
+        R = record.array
+        R["max_nodes"] = limits.nodes or MAX_NODES
+        R["max_depth"] = limits.depth or MAX_DEPTH
+        R["deadline"] = begin + limits.movetime * 1_000_000 if limits.movetime else 0
+        R["stop_address"] = self._stop.ctypes.data
+        for name in ("stopped", "nodes", "killers", "cutoffs", "line_length", "line_depth"):
+            R[name] = 0
         words = size_table(limits) * WORDS_PER_ENTRY
         if len(self._table) < words:
             self._table = np.zeros(words, dtype=np.uint64)
         else:
             self._table[:words] = 0
-        state.tt_address = self._table.ctypes.data
-        state.tt_mask = words // WORDS_PER_ENTRY - 1
-        return state
+        R["tt_address"] = self._table.ctypes.data
+        R["tt_mask"] = words // WORDS_PER_ENTRY - 1
+        return R
 
-    def _report(self, state: Any, position: Position, begin: int) -> Analysis:
-        pv = position.format_moves(state.line[: int(state.line_length)])
-        score = unpack_score(int(state.line_score))
+    def _report(self, R: NDArray[Any], position: Position, begin: int) -> Analysis:
+        pv = position.format_moves(R["line"][0, : R["line_length"][0]])
+        score = unpack_score(int(R["line_score"][0]))
         return Analysis(
             bestmove=pv[0],
             score=score,
-            depth=int(state.line_depth),
-            nodes=int(state.nodes),
+            depth=int(R["line_depth"][0]),
+            nodes=int(R["nodes"][0]),
             seconds=(time.monotonic_ns() - begin) / 1e9,
             lines=[Line(1, score, pv)],
             result=None,
-            stopped=bool(state.stopped and self._stop[0]),
+            stopped=bool(R["stopped"][0] and self._stop[0]),
         )

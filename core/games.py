@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from core.caissa import variants as caissa_variants
 from core.chakra import variants as chakra_variants
 from core.notation import UnknownVariant
@@ -30,12 +32,17 @@ def find_variant(name: str) -> Variant:
 
 @dataclass(frozen=True)
 class Game:
-    """A game's kernels, bound once in a process: `rules` fulfils `core.rules`, by those names."""
+    """A game's kernels, bound once in a process.
+
+    `rules` fulfils `core.rules`, by those names; `entry` is what Python calls; `position_type` the
+    dtype of a position's bytes.
+    """
 
     name: str
     rules: Any
-    perft: SimpleNamespace
+    position_type: np.dtype[Any]
     search: SimpleNamespace
+    entry: SimpleNamespace
 
 
 @functools.cache
@@ -53,15 +60,18 @@ def load_game(name: str) -> Game:
 
 def bind_game(name: str) -> Game:
     """Return the game of this name, its kernels not yet compiled."""
-    from core import ordering, perft, rules, search
+    from core import entry, ordering, perft, rules, search
     from core.bind import bind
 
     module = importlib.import_module(f"core.{name}.game")
     names = {contract: getattr(module, contract) for contract in rules.CONTRACT}
     order = vars(bind(ordering, name, names))
+    counting = bind(perft, name, names)
+    searching = bind(search, name, {**names, **order})
     return Game(
         name=name,
         rules=module,
-        perft=bind(perft, name, names),
-        search=bind(search, name, {**names, **order}),
+        position_type=rules.find_position_type(module.STATE),
+        search=searching,
+        entry=bind(entry, name, {**names, **vars(counting), **vars(searching)}),
     )

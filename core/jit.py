@@ -1,7 +1,8 @@
-"""Every Numba option, and where compiled kernels are kept. The only file that decorates kernels.
+"""Every Numba option, the type of a record, and where compiled kernels are kept.
 
-The cache directory is named by a digest of all that compiled code depends on, so that no process
-can load code compiled from other sources: Numba itself does not see a change in a callee.
+The only file that decorates kernels. The cache directory is named by a digest of all that compiled
+code depends on, so that no process can load code compiled from other sources: Numba itself does not
+see a change in a callee.
 """
 
 import hashlib
@@ -11,6 +12,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 SOURCES = Path(__file__).resolve().parent
 
@@ -114,6 +118,21 @@ def intrinsic(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
         return _numba_intrinsic(typing_function) if IS_JIT_ON else plain
 
     return decorate
+
+
+def build_record_type(fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
+    """Return the aligned dtype of a record that kernels take; `array[0]` is the record in them.
+
+    With the JIT off, the fields of a record are attributes in plain Python too. With it on they
+    are not, since Numba looks at such a type anew in each call.
+    """
+    plain = np.dtype(fields, align=True)
+    return plain if IS_JIT_ON else np.dtype((np.record, plain))
+
+
+def view_record(array: NDArray[Any]) -> Any:
+    """Return the record of an array of one, its fields as attributes: convenient and slow."""
+    return array.view(np.dtype((np.record, array.dtype)))[0]
 
 
 def count_cache_misses() -> int:

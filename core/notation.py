@@ -9,6 +9,9 @@ NotationError
 import re
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 # The longest valid position takes some 130 characters.
 MAX_FEN_LENGTH = 256
 # What an echo of foreign text may be long.
@@ -135,13 +138,24 @@ def _show(character: str) -> str:
     return f"'{escape_text(character)}'"
 
 
+def fill_board(cells: dict[int, int]) -> NDArray[np.uint8]:
+    """Return the mailbox of a state record with these pieces."""
+    board = bytearray(64)
+    for square, piece in cells.items():
+        board[square] = piece
+    return np.frombuffer(board, dtype=np.uint8)
+
+
 def format_ranks(cells: dict[int, str], width: int, height: int) -> str:
     """Return the board text of `parse_ranks`, squares that are left out counted in digits."""
-    rows = []
-    for rank in range(height - 1, -1, -1):
-        row = "".join(cells.get(8 * rank + file, ".") for file in range(width))
-        rows.append(re.sub(r"\.+", lambda run: str(len(run.group())), row))
-    return "/".join(rows)
+    rows = [
+        "".join([cells.get(8 * rank + file, ".") for file in range(width)])
+        for rank in range(height - 1, -1, -1)
+    ]
+    text = "/".join(rows)
+    for count in range(width, 0, -1):
+        text = text.replace("." * count, str(count))
+    return text
 
 
 def format_square(square: int) -> str:

@@ -3,11 +3,13 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core import counting
 from core.games import Game, find_variant, load_game
 from core.notation import MoveError
-from core.rules import DRAW_NAMES
+from core.record import Record, borrow_record
+from core.rules import DRAW_NAMES, MAX_HISTORY
 from core.variant import Variant
 
 STARTPOS = "startpos"
@@ -22,34 +24,35 @@ class Position:
     'acmqksca/1pppppp1/8/8/4P3/8/1PPP1PP1/ACMQKSCA b a2n,h2n a7n,h7n 0 1'
 
     `fen` may be `startpos`. Raises UnknownVariant, or PositionError with every fault.
+
+    Threads may use different positions at the same time.
     """
 
     def __init__(self, variant: str, fen: str = STARTPOS) -> None:
         self.variant: Variant = find_variant(variant)
         self.game: Game = load_game(self.variant.game)
         self.moves: list[str] = []
-        records = np.zeros(1, dtype=self.game.rules.STATE)
-        self._state: Any = records[0]
+        record = borrow_record(self.game)
         text = self.variant.startpos if fen == STARTPOS else fen
-        self.game.rules.parse_position(self._state, self.game.rules.TABLES, self.variant, text)
-        size = self.game.rules.STATE.fields["ply"][1]
-        self._bytes = records.view(np.uint8)[:size]
+        self.game.rules.parse_position(record.array, self.game.rules.TABLES, self.variant, text)
+        self._bytes = record.read_position()
         self._snapshots: list[bytes] = []
         self._keys: list[tuple[int, int]] = []
 
     def fen(self) -> str:
         """Return the canonical text of the position."""
-        return str(self.game.rules.format_position(self._state))
+        return str(self.game.rules.format_position(self._view()))
 
     @property
     def key(self) -> int:
         """A 64-bit hash of all that legality depends on."""
-        return int(self._state.key)
+        return int(self._view()["key"][0])
 
     @property
     def keys(self) -> tuple[int, int]:
         """Two independent hashes; equal pairs are taken for equal positions."""
-        return int(self._state.key), int(self._state.key2)
+        view = self._view()
+        return int(view["key"][0]), int(view["key2"][0])
 
     @property
     def legal_moves(self) -> list[str]:
@@ -62,29 +65,28 @@ class Position:
         packed = self._list_moves().get(text)
         if packed is None:
             raise MoveError(move, f"not legal in {self.fen()}")
-        self._snapshots.append(self.snapshot())
+        self._snapshots.append(self._bytes)
         self._keys.append(self.keys)
-        self.game.rules.make_move(self._state, self.game.rules.TABLES, np.uint64(packed))
-        self._state.ply = 0
-        self._state.key_count = 0
+        record = self._load()
+        self.game.entry.make_root_move(record.array, self.game.rules.TABLES, np.uint64(packed))
+        self._bytes = record.read_position()
         self.moves.append(text)
 
     def pop(self) -> str:
         """Take back the last move and return it; IndexError when none was played."""
         move = self.moves.pop()
-        self._bytes[:] = np.frombuffer(self._snapshots.pop(), dtype=np.uint8)
+        self._bytes = self._snapshots.pop()
         self._keys.pop()
         return move
 
     def is_check(self) -> bool:
         """Return whether the side to move is in check."""
-        return bool(self.game.rules.in_check(self._state, self.game.rules.TABLES))
+        return self._survey()[1]
 
     def result(self) -> str | None:
         """Return `checkmate`, `stalemate`, or None while there is a legal move."""
-        if self.game.rules.count_moves(self._state, self.game.rules.TABLES):
-            return None
-        return "checkmate" if self.is_check() else "stalemate"
+        count, is_check, _ = self._survey()
+        return _name_result(count, is_check)
 
     def outcome(self) -> str | None:
         """Return what ended the game, or None: a result, else a draw.
@@ -92,12 +94,13 @@ class Position:
         The draws are `repetition` (third time since this game's beginning), `move-limit` and
         `insufficient`, in this order.
         """
-        result = self.result()
+        count, is_check, draw = self._survey()
+        result = _name_result(count, is_check)
         if result:
             return result
-        if self._keys.count(self.keys) >= 2:
+        if self._keys and self._keys.count(self.keys) >= 2:
             return "repetition"
-        return DRAW_NAMES.get(int(self.game.rules.find_draw(self._state)))
+        return DRAW_NAMES.get(draw)
 
     def perft(self, depth: int) -> int:
         """Return the number of legal lines of `depth` plies, exact at any size."""
@@ -109,26 +112,46 @@ class Position:
 
     def snapshot(self) -> bytes:
         """Return the bytes of the position in its state record, from the beginning of it."""
-        return self._bytes.tobytes()
+        return self._bytes
 
-    def write_state(self, state: Any, records: Any) -> None:
-        """Write this position, with the keys of the game that can come again, into another state.
-
-        `records`: the array of one record that `state` is.
-        """
-        records.view(np.uint8)[: len(self._bytes)] = self._bytes
-        possible = min(int(self._state.reversible), len(state.keys) - len(state.moves))
+    def write_state(self, record: Record) -> None:
+        """Write this position, with the keys of the game that can come again, into a record."""
+        record.write_position(self._bytes)
+        R = record.array
+        possible = min(int(R["reversible"][0]), MAX_HISTORY)
         played = [key for key, _ in self._keys[max(len(self._keys) - possible, 0) :]]
-        state.keys[: len(played)] = played
-        state.key_count = len(played)
-        state.root_count = len(played)
-        state.ply = 0
+        R["keys"][0, : len(played)] = played
+        R["key_count"] = R["root_count"] = len(played)
+        R["ply"] = 0
+
+    def _load(self) -> Record:
+        """Return this thread's record with the position in it."""
+        record = borrow_record(self.game)
+        record.write_position(self._bytes)
+        return record
+
+    def _view(self) -> NDArray[Any]:
+        """Return the fields of the position, to be read: an array of one record."""
+        return np.frombuffer(self._bytes, dtype=self.game.position_type)
+
+    def _survey(self) -> tuple[int, bool, int]:
+        """Return the number of legal moves, whether there is check, and the draw, if any."""
+        found = self.game.entry.survey(self._load().array, self.game.rules.TABLES)
+        return int(found[0]), bool(found[1]), int(found[2])
 
     def _list_moves(self) -> dict[str, int]:
-        count = int(self.game.rules.generate_moves(self._state, self.game.rules.TABLES))
-        packed = self._state.moves[0][:count].tolist()
-        return {self.game.rules.format_move(move): move for move in packed}
+        record = self._load()
+        count = self.game.entry.list_moves(record.array, self.game.rules.TABLES)
+        format_move = self.game.rules.format_move
+        return {format_move(move): move for move in record.read_moves(count)}
 
     def format_moves(self, packed: Any) -> list[str]:
         """Return the texts of packed moves."""
         return [self.game.rules.format_move(int(move)) for move in packed]
+
+
+def _name_result(count: int, is_check: bool) -> str | None:
+    """Return how a game ended in a position with `count` legal moves; None with any."""
+    if count:
+        return None
+    return "checkmate" if is_check else "stalemate"

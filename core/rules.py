@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from core.jit import build_record_type
+
 MAX_PLY = 128
 # Chakra's widest: 15 queens with 27 squares and a transmission each, king and chakras: below 470.
 MAX_MOVES = 512
@@ -86,13 +88,16 @@ SEARCH_FIELDS: list[tuple[Any, ...]] = [
 ]
 
 
-def build_state_type(game_fields: list[tuple[Any, ...]]) -> np.dtype[np.void]:
-    """Return the dtype of a game's state record: shared position, the game's own, work, search.
+def build_state_type(game_fields: list[tuple[Any, ...]]) -> np.dtype[Any]:
+    """Return the dtype of a game's state record: shared position, the game's own, work, search."""
+    return build_record_type(POSITION_FIELDS + game_fields + WORK_FIELDS + SEARCH_FIELDS)
 
-    A record type, so that fields are attributes also with the JIT off.
-    """
-    fields = POSITION_FIELDS + game_fields + WORK_FIELDS + SEARCH_FIELDS
-    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+def find_position_type(state_type: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of the position alone, with which each record of a state type begins."""
+    names = state_type.names or ()
+    position = names[: names.index("ply")]
+    return np.dtype([(name, state_type[name]) for name in position], align=True)
 
 
 def generate_moves(S: Any, T: Any) -> Any:

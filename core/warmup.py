@@ -43,22 +43,18 @@ def warm_all() -> None:
 
 def run_kernels(game: Game) -> None:
     """Call every kernel that Python calls; what these call is compiled with them."""
-    rules, tables = game.rules, game.rules.TABLES
+    rules, entry, TR = game.rules, game.entry, game.rules.TABLES
     variant = next(v for v in VARIANTS.values() if v.game == game.name)
-    records = np.zeros(1, dtype=rules.STATE)
-    state = records[0]
-    rules.parse_position(state, tables, variant, variant.startpos)
-    game.perft.perft(state, tables, np.uint64(2))
+    R = np.zeros(1, dtype=rules.STATE)
+    rules.parse_position(R, TR, variant, variant.startpos)
+    entry.survey(R, TR)
+    entry.count_lines(R, TR, np.uint64(2))
     counts = CountTable(1)
-    game.perft.perft_hashed(state, tables, np.uint64(3), counts.address, counts.mask)
-    rules.count_moves(state, tables)
-    rules.generate_moves(state, tables)
-    rules.in_check(state, tables)
-    rules.find_draw(state)
-    rules.make_move(state, tables, state.moves[0][0])
-    rules.unmake_move(state, tables)
+    entry.count_lines_hashed(R, TR, np.uint64(3), counts.address, counts.mask)
     table = np.zeros(2, dtype=np.uint64)
     stop = np.zeros(1, dtype=np.uint64)
-    state.tt_address, state.stop_address = table.ctypes.data, stop.ctypes.data
-    state.max_nodes, state.max_depth = 100, 2
-    game.search.deepen(state, tables)
+    R["tt_address"], R["stop_address"] = table.ctypes.data, stop.ctypes.data
+    R["max_nodes"], R["max_depth"] = 100, 2
+    entry.search_root(R, TR)
+    entry.list_moves(R, TR)
+    entry.make_root_move(R, TR, R["moves"][0, 0, 0])

@@ -4,7 +4,7 @@ from core.board import bind_moves
 from core.caissa import position
 
 _keyed = bind_moves(position, "caissa", is_keyed=True)
-toggle_piece = _keyed.toggle_piece
+place_pieces = _keyed.place_pieces
 make_move = _keyed.make_move
 unmake_move = _keyed.unmake_move
 

@@ -1,21 +1,17 @@
 """Text of Caissa: positions and moves, both ways. Everything from outside is checked here."""
 
+import functools
 import re
 from typing import Any
 
-import numpy as np
-
-from core.bits import U0, U1
 from core.board import BLACK_BIT, TYPE_MASK
-from core.caissa.attacks import are_queens_in_sight, is_connected, is_queen_attacked
 from core.caissa.layout import BOARD, KO_BIT, QUEEN, TYPE_LETTERS, WIDTH
-from core.caissa.movegen import find_slides
-from core.caissa.moves import toggle_piece
-from core.caissa.position import compute_key
+from core.caissa.setup import complete_position
 from core.notation import (
     MoveError,
     PositionError,
     escape_text,
+    fill_board,
     format_ranks,
     format_square,
     parse_counters,
@@ -41,8 +37,8 @@ _KO = re.compile(r"([a-g][1-7])([a-g][1-7])")
 _MOVE = re.compile(r"([a-g][1-7])-?([a-g][1-7])", re.IGNORECASE | re.ASCII)
 
 
-def parse_position(S: Any, T: Any, variant: Variant, fen: str) -> None:
-    """Write a position into a zeroed S, or raise PositionError with every fault."""
+def parse_position(R: Any, TR: Any, variant: Variant, fen: str) -> None:
+    """Write a position into R, whatever was there, or raise PositionError with every fault."""
     faults: list[str] = []
     board, side_text, ko_text, halfmove, fullmove = split_fields(fen, FIELDS, faults)
     letters = parse_ranks(board, WIDTH, WIDTH, "".join(_LETTERS) + _HOLE, faults)
@@ -51,28 +47,24 @@ def parse_position(S: Any, T: Any, variant: Variant, fen: str) -> None:
     side = parse_side(side_text, faults)
     counters = parse_counters(halfmove, fullmove, faults)
     ko = _parse_ko(ko_text, faults)
-    has_queens = _check_pieces(cells, faults)
+    _check_pieces(cells, faults)
 
-    S.ply_limit = variant.flags["ply_limit"] or 0
-    for square, code in cells.items():
-        toggle_piece(S, T, np.uint64(code), np.uint64(square))
-        S.board[square] = code
-    S.side = side
-    S.halfmove, S.fullmove = counters
-    S.tiles = int(BOARD) & ~holes
-    S.ko = ko
-    S.key = compute_key(S, T, U0)
-    S.key2 = compute_key(S, T, U1)
+    R["ply_limit"] = variant.flags["ply_limit"] or 0
+    R["board"] = fill_board(cells)
+    R["tiles"] = int(BOARD) & ~holes
+    R["ko"] = ko
+    R["side"] = side
+    R["halfmove"], R["fullmove"] = counters
+    is_torn, is_in_sight, is_check, is_ko_in_reach = complete_position(R, TR)
 
-    if S.tiles and not is_connected(S.tiles):
+    if is_torn:
         faults.append("the tiles are not connected")
-    if has_queens:
-        if are_queens_in_sight(S, T):
-            faults.append("the queens see each other")
-        if is_queen_attacked(S, T, np.uint64(1 - side)):
-            faults.append(f"{_SIDE_NAMES[1 - side]}, not to move, is in check")
+    if is_in_sight:
+        faults.append("the queens see each other")
+    if is_check:
+        faults.append(f"{_SIDE_NAMES[1 - side]}, not to move, is in check")
     if ko:
-        _check_ko(S, T, ko_text, faults)
+        _check_ko(ko, ko_text, cells, side, is_ko_in_reach, faults)
     if faults:
         raise PositionError(faults)
 
@@ -86,50 +78,49 @@ def _parse_ko(text: str, faults: list[str]) -> int:
     return 0
 
 
-def _check_pieces(cells: dict[int, int], faults: list[str]) -> bool:
-    """Append the faults of the pieces; return whether each side has its queen."""
-    has_queens = True
+def _check_pieces(cells: dict[int, int], faults: list[str]) -> None:
+    """Append the faults of the pieces."""
     for side, name in enumerate(_SIDE_NAMES):
         own = [code & int(TYPE_MASK) for code in cells.values() if code >> 3 == side]
         if own.count(int(QUEEN)) != 1:
             faults.append(f"{name} has {own.count(int(QUEEN))} queens instead of 1")
-            has_queens = False
         for piece_type, type_name in _TYPE_NAMES.items():
             if piece_type != QUEEN and own.count(piece_type) > 1:
                 faults.append(f"{name} has {own.count(piece_type)} {type_name}, more than 1")
-    return has_queens
 
 
-def _check_ko(S: Any, T: Any, text: str, faults: list[str]) -> None:
-    """Append a fault unless the ko move of S is an exchange of a kind that can be ko."""
-    origin, end = int(S.ko) & 63, int(S.ko) >> 6 & 63
-    piece, target = int(S.board[origin]), int(S.board[end])
-    if not piece or piece >> 3 != int(S.side):
+def _check_ko(
+    ko: int, text: str, cells: dict[int, int], side: int, is_in_reach: bool, faults: list[str]
+) -> None:
+    """Append a fault unless the ko move is an exchange of a kind that can be ko."""
+    origin, end = ko & 63, ko >> 6 & 63
+    piece = cells.get(origin, 0)
+    if not piece or piece >> 3 != side:
         faults.append(
             f"ko move {text}: no piece of the side to move stands on {format_square(origin)}"
         )
         return
-    piece_type = piece & int(TYPE_MASK)
-    if target != piece ^ int(BLACK_BIT) or piece_type == QUEEN:
+    if cells.get(end) != piece ^ int(BLACK_BIT) or piece & int(TYPE_MASK) == QUEEN:
         faults.append(
             f"ko move {text}: {format_square(end)} does not hold the enemy piece of the same type"
         )
         return
-    occupied = S.by_side[0] | S.by_side[1]
-    reached = find_slides(T, np.uint64(piece_type), np.uint64(origin), occupied)
-    if not int(reached) >> end & 1:
+    if not is_in_reach:
         faults.append(f"ko move {text}: the exchange is not possible now")
 
 
-def format_position(S: Any) -> str:
-    """Return the canonical text of the position in S."""
-    holes = {s: _HOLE for s in range(64) if not int(S.tiles) >> s & 1}
-    cells = holes | {s: _CODES[int(code)] for s, code in enumerate(S.board) if code}
-    ko = format_move(int(S.ko) & ~int(KO_BIT)) if S.ko else "-"
+def format_position(R: Any) -> str:
+    """Return the canonical text of the position in R, an array of one record."""
+    tiles, ko = int(R["tiles"][0]), int(R["ko"][0])
+    cells = {s: _HOLE for s in range(64) if not tiles >> s & 1}
+    cells |= {s: _CODES[code] for s, code in enumerate(R["board"][0].tolist()) if code}
     board = format_ranks(cells, WIDTH, WIDTH)
-    return f"{board} {'wb'[int(S.side)]} {ko} {int(S.halfmove)} {int(S.fullmove)}"
+    side = "wb"[R["side"][0]]
+    ko_text = format_move(ko & ~int(KO_BIT)) if ko else "-"
+    return f"{board} {side} {ko_text} {R['halfmove'][0]} {R['fullmove'][0]}"
 
 
+@functools.cache
 def format_move(move: int) -> str:
     """Return the text of a packed move."""
     return format_square(move & 63) + format_square(move >> 6 & 63)

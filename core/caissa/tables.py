@@ -3,38 +3,35 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.caissa.layout import WIDTH
 from core.geometry import fill_tables, find_fields
+from core.jit import build_record_type, view_record
 
 # Any seeds do; the two sets of keys must not be the same.
 _KEY_SEEDS = (0x43414953, 0x32414953)
 
-TABLES_TYPE = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                *find_fields(WIDTH, WIDTH),
-                # By the tiles of a 3x3 window (rank by rank, lowest bit south-west): 1 if those
-                # around the middle are there and connected among themselves.
-                ("ring_connected", np.uint64, (512,)),
-                # Of each of the two keys: by piece in the mailbox and square; by square: of a
-                # hole, of the ko move's ends; for black to move.
-                ("piece_keys", np.uint64, (2, 16, 64)),
-                ("hole_keys", np.uint64, (2, 64)),
-                ("ko_keys", np.uint64, (2, 2, 64)),
-                ("side_keys", np.uint64, (2,)),
-            ],
-            align=True,
-        ),
-    )
+TABLES_TYPE = build_record_type(
+    [
+        *find_fields(WIDTH, WIDTH),
+        # By the tiles of a 3x3 window (rank by rank, lowest bit south-west): 1 if those
+        # around the middle are there and connected among themselves.
+        ("ring_connected", np.uint64, (512,)),
+        # Of each of the two keys: by piece in the mailbox and square; by square: of a
+        # hole, of the ko move's ends; for black to move.
+        ("piece_keys", np.uint64, (2, 16, 64)),
+        ("hole_keys", np.uint64, (2, 64)),
+        ("ko_keys", np.uint64, (2, 2, 64)),
+        ("side_keys", np.uint64, (2,)),
+    ]
 )
 
 
-def build_tables() -> Any:
-    """Return the tables record."""
-    tables = np.zeros(1, dtype=TABLES_TYPE)[0]
+def build_tables() -> NDArray[Any]:
+    """Return the tables, an array of one record."""
+    array = np.zeros(1, dtype=TABLES_TYPE)
+    tables = view_record(array)
     fill_tables(tables, WIDTH, WIDTH)
     for window in range(512):
         tables.ring_connected[window] = _is_ring_connected(window)
@@ -44,7 +41,7 @@ def build_tables() -> Any:
             shape = tables[name][index].shape
             tables[name][index] = source.random_raw(int(np.prod(shape))).reshape(shape)
         tables.side_keys[index] = source.random_raw()
-    return tables
+    return array
 
 
 def _is_ring_connected(window: int) -> bool:

@@ -4,8 +4,7 @@ from core.board import bind_moves
 from core.chakra import position
 
 _keyed = bind_moves(position, "chakra", is_keyed=True)
-toggle_piece = _keyed.toggle_piece
-toggle_chakra = _keyed.toggle_chakra
+place_pieces = _keyed.place_pieces
 make_move = _keyed.make_move
 unmake_move = _keyed.unmake_move
 

@@ -1,13 +1,11 @@
 """Text of Chakra: positions and moves, both ways. Everything from outside is checked here."""
 
+import functools
 import re
 from typing import Any
 
-import numpy as np
-
-from core.bits import ALL, U0, U1
+from core.bits import ALL, U0
 from core.board import BLACK_BIT, TYPE_MASK
-from core.chakra.attacks import is_king_attacked
 from core.chakra.layout import (
     FLIP_BIT,
     KING,
@@ -15,12 +13,12 @@ from core.chakra.layout import (
     PROMOTION_SHIFT,
     TYPE_LETTERS,
 )
-from core.chakra.moves import toggle_chakra, toggle_piece
-from core.chakra.position import compute_key
+from core.chakra.setup import complete_position
 from core.notation import (
     MoveError,
     PositionError,
     escape_text,
+    fill_board,
     format_ranks,
     format_square,
     parse_counters,
@@ -47,8 +45,8 @@ _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qsmacf]?")
 Chakra = tuple[int, int]
 
 
-def parse_position(S: Any, T: Any, variant: Variant, fen: str) -> None:
-    """Write a position into a zeroed S, or raise PositionError with every fault."""
+def parse_position(R: Any, TR: Any, variant: Variant, fen: str) -> None:
+    """Write a position into R, whatever was there, or raise PositionError with every fault."""
     faults: list[str] = []
     board, side_text, white, black, halfmove, fullmove = split_fields(fen, FIELDS, faults)
     cells = {s: _LETTERS[c] for s, c in parse_ranks(board, 8, 8, "".join(_LETTERS), faults).items()}
@@ -57,9 +55,9 @@ def parse_position(S: Any, T: Any, variant: Variant, fen: str) -> None:
     chakras = [_parse_chakras(text, name, faults) for text, name in ((white, 0), (black, 1))]
     shared = {s for s, _ in chakras[0]} & {s for s, _ in chakras[1]}
     faults += [f"two chakras on {format_square(s)}" for s in sorted(shared)]
-    has_kings = _check_pieces(cells, faults)
-    _write_position(S, T, variant, cells, side, chakras, counters)
-    if has_kings and not shared and is_king_attacked(S, T, np.uint64(1 - side)):
+    _check_pieces(cells, faults)
+    _write_fields(R, variant, cells, side, chakras, counters)
+    if complete_position(R, TR) and not shared:
         faults.append(f"{_SIDE_NAMES[1 - side]}, not to move, is in check")
     if faults:
         raise PositionError(faults)
@@ -86,26 +84,22 @@ def _parse_chakras(text: str, side: int, faults: list[str]) -> list[Chakra]:
     return found if len(dict(found)) == 2 else []
 
 
-def _check_pieces(cells: dict[int, int], faults: list[str]) -> bool:
-    """Append the faults of the pieces; return whether each side has its king."""
-    has_kings = True
+def _check_pieces(cells: dict[int, int], faults: list[str]) -> None:
+    """Append the faults of the pieces."""
     for side, name in enumerate(_SIDE_NAMES):
         own = {s: c & int(TYPE_MASK) for s, c in cells.items() if c >> 3 == side}
         kings = sum(piece == KING for piece in own.values())
         if kings != 1:
             faults.append(f"{name} has {kings} kings instead of 1")
-            has_kings = False
         if len(own) > MAX_PIECES:
             faults.append(f"{name} has {len(own)} pieces, more than {MAX_PIECES}")
         last = 0 if side else 7
         stuck = sorted(s for s, piece in own.items() if piece == PAWN and s // 8 == last)
         faults += [f"{name} has a pawn on its last rank ({format_square(s)})" for s in stuck]
-    return has_kings
 
 
-def _write_position(
-    S: Any,
-    T: Any,
+def _write_fields(
+    R: Any,
     variant: Variant,
     cells: dict[int, int],
     side: int,
@@ -113,29 +107,25 @@ def _write_position(
     counters: tuple[int, int],
 ) -> None:
     flags = variant.flags
-    S.samurai_jumps = ALL if flags["samurai"] == "king+knight" else U0
-    S.double_step = ALL if flags["double_step"] else U0
-    S.compulsory = ALL if flags["transmission"] == "compulsory" else U0
-    S.guard = ALL if flags["guard"] else U0
-    for square, code in cells.items():
-        toggle_piece(S, T, np.uint64(code), np.uint64(square))
-        S.board[square] = code
-    for owner, pair in enumerate(chakras):
-        for square, mode in pair:
-            toggle_chakra(S, T, np.uint64(owner), np.uint64(mode), np.uint64(square))
-    S.side = side
-    S.halfmove, S.fullmove = counters
-    S.key = compute_key(S, T, U0)
-    S.key2 = compute_key(S, T, U1)
+    R["samurai_jumps"] = ALL if flags["samurai"] == "king+knight" else U0
+    R["double_step"] = ALL if flags["double_step"] else U0
+    R["compulsory"] = ALL if flags["transmission"] == "compulsory" else U0
+    R["guard"] = ALL if flags["guard"] else U0
+    R["board"] = fill_board(cells)
+    R["chakras"] = [sum(1 << square for square, _ in pair) for pair in chakras]
+    R["king_mode"] = sum(mode << square for pair in chakras for square, mode in pair)
+    R["side"] = side
+    R["halfmove"], R["fullmove"] = counters
 
 
-def format_position(S: Any) -> str:
-    """Return the canonical text of the position in S."""
-    cells = {s: _CODES[int(code)] for s, code in enumerate(S.board) if code}
-    chakras = [_format_chakras(int(pair), int(S.king_mode)) for pair in S.chakras]
-    side = "wb"[int(S.side)]
+def format_position(R: Any) -> str:
+    """Return the canonical text of the position in R, an array of one record."""
+    cells = {s: _CODES[code] for s, code in enumerate(R["board"][0].tolist()) if code}
+    king_mode = int(R["king_mode"][0])
+    chakras = [_format_chakras(pair, king_mode) for pair in R["chakras"][0].tolist()]
     board = format_ranks(cells, 8, 8)
-    return " ".join([board, side, *chakras, str(int(S.halfmove)), str(int(S.fullmove))])
+    side = "wb"[R["side"][0]]
+    return f"{board} {side} {' '.join(chakras)} {R['halfmove'][0]} {R['fullmove'][0]}"
 
 
 def _format_chakras(pair: int, king_mode: int) -> str:
@@ -143,6 +133,7 @@ def _format_chakras(pair: int, king_mode: int) -> str:
     return ",".join(format_square(s) + "nk"[king_mode >> s & 1] for s in squares) or "-"
 
 
+@functools.cache
 def format_move(move: int) -> str:
     """Return the text of a packed move."""
     text = format_square(move & 63) + format_square(move >> 6 & 63)

@@ -3,36 +3,33 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.chakra.layout import FILE_A, FILE_H
 from core.geometry import fill_tables, find_fields
+from core.jit import build_record_type, view_record
 
 # Any seeds do; the two sets of keys must not be the same.
 _KEY_SEEDS = (0x43484B52, 0x32484B52)
 
-TABLES_TYPE = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                *find_fields(8, 8),
-                # By side and square: where a pawn captures.
-                ("pawn_captures", np.uint64, (2, 64)),
-                # Of each of the two keys: by piece in the mailbox and square; by side, mode
-                # (1: king) and square; for black to move.
-                ("piece_keys", np.uint64, (2, 16, 64)),
-                ("chakra_keys", np.uint64, (2, 2, 2, 64)),
-                ("side_keys", np.uint64, (2,)),
-            ],
-            align=True,
-        ),
-    )
+TABLES_TYPE = build_record_type(
+    [
+        *find_fields(8, 8),
+        # By side and square: where a pawn captures.
+        ("pawn_captures", np.uint64, (2, 64)),
+        # Of each of the two keys: by piece in the mailbox and square; by side, mode
+        # (1: king) and square; for black to move.
+        ("piece_keys", np.uint64, (2, 16, 64)),
+        ("chakra_keys", np.uint64, (2, 2, 2, 64)),
+        ("side_keys", np.uint64, (2,)),
+    ]
 )
 
 
-def build_tables() -> Any:
-    """Return the tables record."""
-    tables = np.zeros(1, dtype=TABLES_TYPE)[0]
+def build_tables() -> NDArray[Any]:
+    """Return the tables, an array of one record."""
+    array = np.zeros(1, dtype=TABLES_TYPE)
+    tables = view_record(array)
     fill_tables(tables, 8, 8)
     for square in range(64):
         here = 1 << square
@@ -45,7 +42,7 @@ def build_tables() -> Any:
             shape = tables[name][index].shape
             tables[name][index] = source.random_raw(int(np.prod(shape))).reshape(shape)
         tables.side_keys[index] = source.random_raw()
-    return tables
+    return array
 
 
 TABLES = build_tables()

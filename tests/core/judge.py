@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from core.games import VARIANTS, Game, load_game
+from core.jit import view_record
+from core.record import Record
 from core.variant import Variant
 
 TESTS = Path(__file__).parent.parent
@@ -62,15 +64,14 @@ class Kernels:
 
     variant: Variant
     game: Game
-    records: Any
+    record: Record
     state: Any
     tables: Any
 
     @property
     def position_bytes(self) -> bytes:
         """The bytes of what makes up the position; stacks and search come after."""
-        size = self.game.rules.STATE.fields["ply"][1]
-        return self.records.view(np.uint8)[:size].tobytes()
+        return self.record.read_position()
 
     def list_moves(self) -> dict[str, Any]:
         """The packed legal moves by their texts; a move listed twice is an error."""
@@ -88,7 +89,7 @@ class Kernels:
         self.game.rules.unmake_move(self.state, self.tables)
 
     def fen(self) -> str:
-        return str(self.game.rules.format_position(self.state))
+        return str(self.game.rules.format_position(self.record.array))
 
     def compute_keys(self) -> tuple[int, int]:
         """Both keys, from scratch."""
@@ -105,10 +106,10 @@ class Kernels:
 def set_up(variant: str, fen: str) -> Kernels:
     """A fresh record with the position in it."""
     game = load_game(VARIANTS[variant].game)
-    records = np.zeros(1, dtype=game.rules.STATE)
-    kernels = Kernels(VARIANTS[variant], game, records, records[0], game.rules.TABLES)
-    game.rules.parse_position(kernels.state, kernels.tables, kernels.variant, fen)
-    return kernels
+    record, tables = Record(game), game.rules.TABLES
+    game.rules.parse_position(record.array, tables, VARIANTS[variant], fen)
+    state = view_record(record.array)
+    return Kernels(VARIANTS[variant], game, record, state, view_record(tables))
 
 
 def find_judge(variant: str) -> ModuleType:

@@ -244,11 +244,11 @@ def test_stop_from_another_thread_ends_the_search(variant: str) -> None:
 def test_stop_is_seen_within_about_a_thousand_nodes() -> None:
     """The word is set before the search begins, where nobody clears it."""
     engine, position = Engine(), Position("caissa")
-    state = engine._set_up(position, ENDLESS, 0)
+    R = engine._set_up(position, ENDLESS, 0)
     engine.stop()
-    position.game.search.deepen(state, position.game.rules.TABLES)
-    assert int(state.stopped) == 1
-    assert int(state.nodes) == 1024
+    position.game.entry.search_root(R, position.game.rules.TABLES)
+    assert int(R["stopped"][0]) == 1
+    assert int(R["nodes"][0]) == 1024
 
 
 @each_variant
@@ -426,7 +426,7 @@ def test_a_game_longer_than_what_is_kept_of_it_can_be_searched() -> None:
     assert found.bestmove in position.legal_moves
     # The latest of it is what is kept.
     kernels = set_up("caissa", SHUFFLING)
-    position.write_state(kernels.state, kernels.records)
+    position.write_state(kernels.record)
     assert int(kernels.state.key_count) == int(kernels.state.root_count) == MAX_HISTORY
     phases = [play("caissa", SHUFFLING, turn[:end]).key for end in (5, 10, 15, 0)]
     assert kernels.state.keys[MAX_HISTORY - 4 : MAX_HISTORY].tolist() == phases

@@ -6,15 +6,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.caissa import tables as caissa_tables
 from core.caissa.attacks import is_connected, is_removable
 from core.caissa.layout import BOARD
-from core.caissa.tables import TABLES as CAISSA_TABLES
+from core.chakra import tables as chakra_tables
 from core.chakra.layout import SETUP_COUNTS
-from core.chakra.tables import TABLES as CHAKRA_TABLES
 from core.games import VARIANTS
+from core.jit import view_record
 from core.reference import caissa, chakra
 from tests.core.judge import find_samples, set_up
 from tests.core.test_geometry import square, squares
+
+CHAKRA_TABLES = view_record(chakra_tables.TABLES)
+CAISSA_TABLES = view_record(caissa_tables.TABLES)
 
 
 def test_pawn_captures() -> None:

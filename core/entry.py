@@ -1,0 +1,53 @@
+"""What Python calls: kernels that take arrays of one record. Generic; knows no game.
+
+Numba looks up the type of an array far faster than that of a record. `R` is the array of a state
+record whose position is set and whose stacks are empty, `TR` that of the game's tables record.
+"""
+
+from typing import Any
+
+from core.bind import generic
+from core.bits import U0
+from core.perft import perft, perft_hashed
+from core.rules import count_moves, find_draw, generate_moves, in_check, make_move
+from core.search import deepen
+
+
+@generic
+def survey(R: Any, TR: Any) -> Any:
+    """Return the number of legal moves, whether the side to move is in check, and the draw."""
+    S, T = R[0], TR[0]
+    return count_moves(S, T), in_check(S, T), find_draw(S)
+
+
+@generic
+def list_moves(R: Any, TR: Any) -> Any:
+    """Write the legal moves into the first row of R's moves and return their number."""
+    return generate_moves(R[0], TR[0])
+
+
+@generic
+def make_root_move(R: Any, TR: Any, move: Any) -> None:
+    """Make a legal move that is not to be unmade: R's stacks are empty afterwards."""
+    S = R[0]
+    make_move(S, TR[0], move)
+    S.ply = U0
+    S.key_count = U0
+
+
+@generic
+def count_lines(R: Any, TR: Any, depth: Any) -> Any:
+    """Return the number of legal lines of `depth` plies, modulo 2**64."""
+    return perft(R[0], TR[0], depth)
+
+
+@generic
+def count_lines_hashed(R: Any, TR: Any, depth: Any, address: Any, mask: Any) -> Any:
+    """Return the same, with counts kept in the table of `mask` + 1 buckets at `address`."""
+    return perft_hashed(R[0], TR[0], depth, address, mask)
+
+
+@generic
+def search_root(R: Any, TR: Any) -> None:
+    """Search the position of R within the limits written there."""
+    deepen(R[0], TR[0])
