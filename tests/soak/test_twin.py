@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from core.games import VARIANTS
+from core.notation import PositionError
 from core.position import Position
 from tests.core.judge import find_judge
 
@@ -83,6 +84,11 @@ def test_kernels_reference_and_twin_agree(variant: str) -> None:
         seed += 1
         fens = list_positions(variant, seed, min(BATCH, POSITIONS - compared))
         for fen, expected in zip(fens, ask_program(variant, fens), strict=True):
+            if "error" in expected:
+                # Rarely its games go astray, into what is no position: it refuses that itself.
+                with pytest.raises(PositionError):
+                    Position(variant, fen)
+                continue
             expected["moves"].sort()
             assert ask_kernels(variant, fen) == expected, fen
             if compared < REFERENCE_POSITIONS:
