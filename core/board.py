@@ -96,15 +96,29 @@ def pop_undo(S: Any) -> None:
 def advance(S: Any, T: Any, is_final: Any, is_clock_reset: Any) -> None:
     """End a move: counters, history and the side to move.
 
-    `is_final`: no later move can take it back; `is_clock_reset`: the half-move clock begins anew.
+    `is_final`: 1 if no later move can take it back; `is_clock_reset`: 1 if the half-move clock
+    begins anew.
     """
     if IS_KEYED:
-        S.halfmove = U0 if is_clock_reset else min(S.halfmove + U1, MAX_COUNTER)
-        S.reversible = U0 if is_final else S.reversible + U1
+        S.halfmove = U0 if is_clock_reset != U0 else min(S.halfmove + U1, MAX_COUNTER)
+        S.reversible = U0 if is_final != U0 else S.reversible + U1
         S.fullmove = min(S.fullmove + S.side, MAX_COUNTER)
         S.key ^= T.side_keys[0]
         S.key2 ^= T.side_keys[1]
     S.side ^= U1
+
+
+@generic
+def make_null(S: Any, T: Any) -> None:
+    """Let the side to move pass; nothing repeats across it."""
+    push_undo(S, U0)
+    advance(S, T, U1, U0)
+
+
+@generic
+def unmake_null(S: Any, T: Any) -> None:
+    """Take back `make_null`."""
+    pop_undo(S)
 
 
 @generic

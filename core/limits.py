@@ -10,7 +10,9 @@ MAX_NODES = 2**63 - 1
 
 _MIN_TABLE_ENTRIES = 1 << 10
 _MAX_TABLE_ENTRIES = 1 << 22
-# 16 MB: what a search without a node limit gets.
+# More than any machine searches.
+_NODES_PER_MILLISECOND = 5_000
+# 16 MB: what a search gets that only its depth limits.
 _DEFAULT_TABLE_ENTRIES = 1 << 20
 
 
@@ -44,7 +46,10 @@ def size_table(limits: Limits) -> int:
     Never from the machine, so that equal requests give equal answers; and small for a small
     search, since clearing a table costs as much as thousands of nodes.
     """
-    if limits.nodes is None:
+    nodes = limits.nodes
+    if nodes is None and limits.movetime is not None:
+        nodes = limits.movetime * _NODES_PER_MILLISECOND
+    if nodes is None:
         return _DEFAULT_TABLE_ENTRIES
-    entries = 1 << (limits.nodes - 1).bit_length()
+    entries = 1 << (nodes - 1).bit_length()
     return min(max(entries, _MIN_TABLE_ENTRIES), _MAX_TABLE_ENTRIES)

@@ -9,9 +9,13 @@ from core.bits import U0, U1, U6, U63
 from core.rules import find_gain, find_mover
 
 _TABLE_VALUE = np.int64(1 << 40)
-_GAIN_VALUE = np.int64(1 << 30)
-_KILLER_VALUE = np.int64(1 << 29)
-_MAX_CUTOFFS = np.int64(1 << 28)
+GAIN_VALUE = np.int64(1 << 30)
+KILLER_VALUE = np.int64(1 << 29)
+QUIET_VALUE = np.int64(0)
+# A quiet move's history moves by at most _MAX_BONUS and stays within _HISTORY_BOUND.
+_MAX_BONUS = np.int64(400)
+_BONUS_SCALE = np.int64(32)
+_HISTORY_BOUND = np.int64(16384)
 # A capture's gain counts before what it risks.
 _GAIN_SCALE = np.int64(1 << 12)
 
@@ -26,25 +30,32 @@ def rate_moves(S: Any, count: Any, table_move: Any) -> None:
         if move == table_move:
             value = _TABLE_VALUE
         elif gain > 0:
-            value = _GAIN_VALUE + gain * _GAIN_SCALE - find_mover(S, move)
+            value = GAIN_VALUE + gain * _GAIN_SCALE - find_mover(S, move)
         elif move == S.killers[ply, 0] or move == S.killers[ply, 1]:
-            value = _KILLER_VALUE
+            value = KILLER_VALUE
         else:
             value = S.cutoffs[S.side, move & U63, (move >> U6) & U63]
         S.values[ply, index] = value
 
 
 @generic
-def rate_gains(S: Any, count: Any) -> Any:
-    """Keep of the listed moves those that win material, with their ratings; return their number."""
+def rate_forcing(S: Any, count: Any, least: Any, with_quiets: Any) -> Any:
+    """Keep of the listed moves those that win more than `least`, rated; return their number.
+
+    `with_quiets`: 1 keeps those that win nothing too, as QUIET_VALUE.
+    """
     ply = S.ply
     kept = U0
     for index in range(count):
         move = S.moves[ply, index]
         gain = find_gain(S, move)
-        if gain > 0:
+        if gain > max(least, 0):
             S.moves[ply, kept] = move
-            S.values[ply, kept] = gain * _GAIN_SCALE - find_mover(S, move)
+            S.values[ply, kept] = GAIN_VALUE + gain * _GAIN_SCALE - find_mover(S, move)
+            kept += U1
+        elif gain <= 0 and with_quiets != U0:
+            S.moves[ply, kept] = move
+            S.values[ply, kept] = QUIET_VALUE
             kept += U1
     return kept
 
@@ -60,21 +71,33 @@ def pick_move(S: Any, index: Any, count: Any) -> Any:
     move = S.moves[ply, best]
     if best != index:
         S.moves[ply, best] = S.moves[ply, index]
-        S.values[ply, best] = S.values[ply, index]
         S.moves[ply, index] = move
+        value = S.values[ply, best]
+        S.values[ply, best] = S.values[ply, index]
+        S.values[ply, index] = value
     return move
 
 
 @generic
-def remember_cutoff(S: Any, move: Any, depth: Any) -> None:
-    """Let a quiet move that cut off be tried earlier, here and elsewhere."""
+def remember_cutoff(S: Any, move: Any, tried: Any, depth: Any) -> None:
+    """Let a quiet move that cut off be tried earlier, and the quiet ones before it later.
+
+    `tried`: how many of the listed moves were searched, this one the last.
+    """
     ply = S.ply
-    if find_gain(S, move) > 0:
-        return
     if S.killers[ply, 0] != move:
         S.killers[ply, 1] = S.killers[ply, 0]
         S.killers[ply, 0] = move
+    bonus = min(depth * depth, _MAX_BONUS) * _BONUS_SCALE
+    add_history(S, move, bonus)
+    for index in range(tried - U1):
+        if S.values[ply, index] < KILLER_VALUE:
+            add_history(S, S.moves[ply, index], -bonus)
+
+
+@generic
+def add_history(S: Any, move: Any, bonus: Any) -> None:
+    """Move the history of a quiet move towards its bound, the less the nearer it is."""
     origin, end = move & U63, (move >> U6) & U63
-    S.cutoffs[S.side, origin, end] = min(
-        S.cutoffs[S.side, origin, end] + depth * depth, _MAX_CUTOFFS
-    )
+    old = S.cutoffs[S.side, origin, end]
+    S.cutoffs[S.side, origin, end] = old + bonus - old * abs(bonus) // _HISTORY_BOUND

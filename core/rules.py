@@ -18,12 +18,14 @@ MAX_MOVES = 512
 MAX_HISTORY = 4096
 MAX_COUNTER = np.uint64(9999)
 UNDO_COUNT = 12
+MAX_FEATURES = 32
 
 # The functions below, by name.
 CONTRACT = (
     *("generate_moves", "count_moves", "make_move", "unmake_move", "make_unkeyed"),
     *("unmake_unkeyed", "in_check", "find_draw"),
-    *("evaluate", "find_gain", "find_mover"),
+    *("evaluate", "find_gain", "find_mover", "generate_captures", "generate_forcing", "may_prune"),
+    *("make_null", "unmake_null"),
 )
 
 # What ended a game without a legal move lacking; 0 is no draw.
@@ -69,6 +71,9 @@ SEARCH_FIELDS: list[tuple[Any, ...]] = [
     # Written by the search: 1 once it unwinds.
     ("stopped", np.uint64),
     ("nodes", np.uint64),
+    # The depth of the iteration under way; what is mixed into keys while a mate is proved, else 0.
+    ("depth", np.int64),
+    ("salt", np.uint64),
     # Index into `keys` where the root's key comes to stand.
     ("root_count", np.uint64),
     ("tt_address", np.uint64),
@@ -76,6 +81,9 @@ SEARCH_FIELDS: list[tuple[Any, ...]] = [
     ("values", np.int64, (MAX_PLY, MAX_MOVES)),
     ("killers", np.uint64, (MAX_PLY, 2)),
     # How often a quiet move cut off, by side, from and to.
+    # Of the last evaluation: features, and by side the squares attacked.
+    ("features", np.int64, (MAX_FEATURES,)),
+    ("attacks", np.uint64, (2,)),
     ("cutoffs", np.int64, (2, 64, 64)),
     ("pv", np.uint64, (MAX_PLY, MAX_PLY)),
     ("pv_length", np.uint64, (MAX_PLY,)),
@@ -152,4 +160,32 @@ def find_gain(S: Any, move: Any) -> int:
 
 def find_mover(S: Any, move: Any) -> int:
     """Return the value of the piece that a move risks, in centipawns."""
+    raise NotImplementedError
+
+
+def generate_captures(S: Any, T: Any) -> Any:
+    """Write the legal captures and promotions into `S.moves[S.ply]` and return their number.
+
+    For a side that is not in check; others than those may be among them.
+    """
+    raise NotImplementedError
+
+
+def generate_forcing(S: Any, T: Any) -> Any:
+    """Write what `generate_captures` does, and checks where a game's tactics need them."""
+    raise NotImplementedError
+
+
+def may_prune(S: Any) -> bool:
+    """Return whether a static score tells enough to leave moves out for it, and to pass is bad."""
+    raise NotImplementedError
+
+
+def make_null(S: Any, T: Any) -> None:
+    """Let the side to move, not in check, pass, as no rule allows; nothing repeats across it."""
+    raise NotImplementedError
+
+
+def unmake_null(S: Any, T: Any) -> None:
+    """Take back `make_null`."""
     raise NotImplementedError

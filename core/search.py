@@ -5,30 +5,77 @@ alpha is an upper bound, one of at least beta a lower bound, any other is exact.
 is set, returned scores mean nothing and are used by nobody.
 """
 
+import math
 from typing import Any
 
 import numpy as np
 
 from core.bind import generic
 from core.bits import U0, U1, U2, load_word, read_clock, subtract
-from core.ordering import pick_move, rate_gains, rate_moves, remember_cutoff
+from core.ordering import (
+    KILLER_VALUE,
+    QUIET_VALUE,
+    pick_move,
+    rate_forcing,
+    rate_moves,
+    remember_cutoff,
+)
 from core.rules import (
     MAX_PLY,
     NO_DRAW,
     count_moves,
     evaluate,
     find_draw,
+    find_gain,
+    generate_captures,
+    generate_forcing,
     generate_moves,
     in_check,
     make_move,
+    make_null,
+    may_prune,
     unmake_move,
+    unmake_null,
 )
-from core.score import DRAW, INFINITY, MATE
+from core.score import DRAW, INFINITY, MATE, MIN_MATE
 from core.tt import EXACT, LOWER, UPPER, find_bound, find_depth, find_move, find_score, probe, store
 
 # Stop word and clock are read every so many nodes; a power of two.
 _POLL_MASK = np.uint64(1024 - 1)
 _LAST_PLY = np.uint64(MAX_PLY - 2)
+
+# How far, in plies, a mate that was found is searched for again without pruning, to have its exact
+# distance. It costs what a full search of that depth costs.
+_PROOF_PLIES = 7
+# Sets the entries of that search apart from those of searches that prune.
+_PROOF_SALT = np.uint64(0x5C4F_17A3_9D0E_6B21)
+
+# Centipawns. What a capture may win beyond its gain, in quiescence.
+_GAIN_MARGIN = 150
+# By depth left: how far above beta the static score must be to stop, or, with the second added,
+# below alpha to leave quiet moves out.
+_MARGIN_PER_PLY = 90
+_FUTILITY_MARGIN = 60
+_MAX_STATIC_DEPTH = 6
+_MAX_FUTILITY_DEPTH = 4
+# Quiet moves tried at so small a depth, and more by the depth squared.
+_FIRST_QUIETS = 4
+_QUIETS_PER_DEPTH = 3
+_NULL_REDUCTION = 3
+_WINDOW = 25
+_WIDEST_WINDOW = 600
+
+
+def _build_reductions() -> Any:
+    """Return by how many plies a late quiet move is reduced, by depth and place."""
+    table = np.zeros((32, 64), dtype=np.int64)
+    for depth in range(1, 32):
+        for place in range(1, 64):
+            table[depth, place] = int(0.6 + math.log(depth) * math.log(place) / 2.2)
+    return table
+
+
+_REDUCTIONS = _build_reductions()
 
 
 @generic
@@ -76,38 +123,48 @@ def find_end(S: Any, T: Any) -> Any:
 
 
 @generic
-def quiesce(S: Any, T: Any, alpha: Any, beta: Any) -> Any:
+def quiesce(S: Any, T: Any, is_first: Any, alpha: Any, beta: Any) -> Any:
     """Return the score after captures and promotions alone, in check after every move.
 
-    The side to move may decline all of them, unless it is in check, so that a mate found here is
-    one.
+    `is_first`: 1 where the main search ends, 0 below; there, checks are tried too if the game's
+    `generate_forcing` has them. The side to move may decline all of them, unless it is in check, so
+    that a mate found here is one. A stalemate is not seen.
     """
     ply = S.ply
     S.pv_length[ply] = U0
     if count_node(S):
         return np.int64(0)
-    count = generate_moves(S, T)
-    if count == U0:
-        return find_end(S, T)
-    if find_draw(S) != NO_DRAW:
-        return np.int64(DRAW)
-    if ply >= _LAST_PLY:
-        return np.int64(evaluate(S, T))
-    best = np.int64(-INFINITY)
-    if in_check(S, T):
+    is_check = in_check(S, T)
+    if is_check:
+        count = generate_moves(S, T)
+        if count == U0:
+            return np.int64(ply) - MATE
+        if find_draw(S) != NO_DRAW:
+            return np.int64(DRAW)
+        if ply >= _LAST_PLY:
+            return np.int64(evaluate(S, T))
+        best = np.int64(-INFINITY)
         rate_moves(S, count, U0)
     else:
+        if find_draw(S) != NO_DRAW:
+            return np.int64(DRAW)
         best = np.int64(evaluate(S, T))
-        if best >= beta:
+        if best >= beta or ply >= _LAST_PLY:
             return best
         alpha = max(alpha, best)
-        count = rate_gains(S, count)
+        count = generate_forcing(S, T) if is_first != U0 else generate_captures(S, T)
+        # What cannot lift the score to alpha need not be tried.
+        count = rate_forcing(S, count, alpha - best - _GAIN_MARGIN, is_first)
     index = U0
     while index < count:
         move = pick_move(S, index, count)
+        is_quiet = not is_check and S.values[ply, index] == QUIET_VALUE
         index += U1
         make_move(S, T, move)
-        score = -quiesce(S, T, -beta, -alpha)
+        if is_quiet and not in_check(S, T):
+            unmake_move(S, T)
+            continue
+        score = -quiesce(S, T, U0, -beta, -alpha)
         unmake_move(S, T)
         if S.stopped != U0:
             return np.int64(0)
@@ -122,14 +179,23 @@ def quiesce(S: Any, T: Any, alpha: Any, beta: Any) -> Any:
 
 
 @generic
-def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any) -> Any:
-    """Return the score of the position to `depth` plies, quiescence below."""
+def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any, may_null: Any) -> Any:
+    """Return the score of the position to `depth` plies, quiescence below.
+
+    `may_null`: 1 if this side may try to pass, 0 right after the other's pass. A mate is never
+    claimed because of moves that were left out: none is, until one is found that does not lose by
+    force.
+    """
     ply = S.ply
     S.pv_length[ply] = U0
     if ply > U0 and is_repetition(S):
         return np.int64(DRAW)
+    is_proof = S.salt != U0
+    is_check = in_check(S, T)
+    if is_check and not is_proof and np.int64(ply) < 2 * S.depth:
+        depth += 1
     if depth <= 0:
-        return quiesce(S, T, alpha, beta)
+        return quiesce(S, T, U1, alpha, beta)
     if count_node(S):
         return np.int64(0)
     if ply > U0:
@@ -142,7 +208,8 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any) -> Any:
         if alpha >= beta:
             return alpha
     is_pv = beta - alpha > 1
-    data = probe(S.tt_address, S.tt_mask, S.key)
+    key = S.key ^ S.salt
+    data = probe(S.tt_address, S.tt_mask, key)
     if data != U0 and not is_pv and find_depth(data) >= depth:
         known = find_score(data, ply)
         bound = find_bound(data)
@@ -152,28 +219,64 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any) -> Any:
             or (bound == UPPER and known <= alpha)
         ):
             return known
-    count = generate_moves(S, T)
-    if count == U0:
-        return find_end(S, T)
     if ply >= _LAST_PLY:
         return np.int64(evaluate(S, T))
+
+    is_pruning = not is_proof and not is_pv and not is_check and abs(beta) < MIN_MATE
+    is_pruning = is_pruning and may_prune(S)
+    static = np.int64(0)
+    if is_pruning:
+        static = np.int64(evaluate(S, T))
+        # Far above beta: what is left of the depth will hardly change it.
+        if depth <= _MAX_STATIC_DEPTH and static - _MARGIN_PER_PLY * depth >= beta:
+            return static
+        if may_null != U0 and depth >= 3 and static >= beta:
+            # Even to pass would be enough.
+            make_null(S, T)
+            score = -search(S, T, depth - _NULL_REDUCTION - depth // 4, -beta, 1 - beta, U0)
+            unmake_null(S, T)
+            if S.stopped != U0:
+                return np.int64(0)
+            if score >= beta:
+                return min(score, np.int64(MIN_MATE - 1))
+
+    count = generate_moves(S, T)
+    if count == U0:
+        return np.int64(ply) - MATE if is_check else np.int64(DRAW)
     rate_moves(S, count, find_move(data))
     floor = alpha
     best = np.int64(-INFINITY)
     best_move = U0
     index = U0
+    quiets = np.int64(0)
     while index < count:
         move = pick_move(S, index, count)
-        make_move(S, T, move)
-        if index == U0:
-            score = -search(S, T, depth - 1, -beta, -alpha)
-        else:
-            # Others need only be refuted; one that is not is searched in full.
-            score = -search(S, T, depth - 1, -alpha - 1, -alpha)
-            if score > alpha and score < beta:
-                score = -search(S, T, depth - 1, -beta, -alpha)
-        unmake_move(S, T)
+        is_quiet = S.values[ply, index] < KILLER_VALUE
         index += U1
+        if is_quiet:
+            if is_pruning and depth <= _MAX_FUTILITY_DEPTH and best > -MIN_MATE:
+                if quiets >= _FIRST_QUIETS + _QUIETS_PER_DEPTH * depth * depth:
+                    continue
+                if static + _FUTILITY_MARGIN + _MARGIN_PER_PLY * depth <= alpha:
+                    continue
+            quiets += 1
+        make_move(S, T, move)
+        if index == U1:
+            score = -search(S, T, depth - 1, -beta, -alpha, U1)
+        else:
+            reduction = np.int64(0)
+            if depth >= 3 and is_quiet and not is_check and not is_proof:
+                reduction = _REDUCTIONS[min(depth, 31), min(np.int64(index), 63)]
+                if is_pv:
+                    reduction -= 1
+                reduction = max(min(reduction, depth - 2), np.int64(0))
+            # Others need only be refuted; one that is not is searched in full.
+            score = -search(S, T, depth - 1 - reduction, -alpha - 1, -alpha, U1)
+            if score > alpha and reduction > 0:
+                score = -search(S, T, depth - 1, -alpha - 1, -alpha, U1)
+            if score > alpha and score < beta:
+                score = -search(S, T, depth - 1, -beta, -alpha, U1)
+        unmake_move(S, T)
         if S.stopped != U0:
             return np.int64(0)
         if score > best:
@@ -183,14 +286,15 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any) -> Any:
                 best_move = move
                 update_pv(S, move)
                 if score >= beta:
-                    remember_cutoff(S, move, depth)
+                    if find_gain(S, move) <= 0:
+                        remember_cutoff(S, move, index, depth)
                     break
     bound = EXACT
     if best >= beta:
         bound = LOWER
     elif best <= floor:
         bound = UPPER
-    store(S.tt_address, S.tt_mask, S.key, best_move, best, depth, bound, ply)
+    store(S.tt_address, S.tt_mask, key, best_move, best, depth, bound, ply)
     return best
 
 
@@ -223,8 +327,8 @@ def deepen(S: Any, T: Any) -> None:
     """Search a position that has a legal move, depth by depth, until a limit is reached.
 
     The result is the published line of the last depth that was finished; before that, of depth 0:
-    the move that would be tried first, and the static score. Ends early once a mate is found
-    within the depth searched, since no shorter one exists then.
+    the move that would be tried first, and the static score. Ends early once the exact distance of
+    a mate is known.
     """
     count = generate_moves(S, T)
     rate_moves(S, count, U0)
@@ -232,11 +336,49 @@ def deepen(S: Any, T: Any) -> None:
     S.pv_length[0] = U1
     publish_line(S, U0, np.int64(evaluate(S, T)))
     depth = np.int64(1)
+    score = np.int64(0)
     while depth <= S.max_depth:
-        score = search(S, T, depth, np.int64(-INFINITY), np.int64(INFINITY))
+        S.depth = depth
+        score = search_window(S, T, depth, score)
         if S.stopped != U0:
             return
         publish_line(S, np.uint64(depth), score)
-        if MATE - abs(score) <= depth:
+        plies = MATE - abs(score)
+        if plies <= _PROOF_PLIES:
+            score = prove_mate(S, T, plies)
+            if S.stopped == U0:
+                publish_line(S, np.uint64(depth), score)
+            return
+        if plies <= depth:
             return
         depth += 1
+
+
+@generic
+def search_window(S: Any, T: Any, depth: Any, guess: Any) -> Any:
+    """Return the exact score of the root, looked for in a window around a guess that widens."""
+    if depth < 4:
+        return search(S, T, depth, np.int64(-INFINITY), np.int64(INFINITY), U0)
+    margin = np.int64(_WINDOW)
+    alpha = max(guess - margin, np.int64(-INFINITY))
+    beta = min(guess + margin, np.int64(INFINITY))
+    while True:
+        score = search(S, T, depth, alpha, beta, U0)
+        if S.stopped != U0 or (score > alpha and score < beta):
+            return score
+        margin *= 3
+        if margin > _WIDEST_WINDOW:
+            alpha, beta = np.int64(-INFINITY), np.int64(INFINITY)
+        elif score <= alpha:
+            alpha = score - margin
+        else:
+            beta = score + margin
+
+
+@generic
+def prove_mate(S: Any, T: Any, plies: Any) -> Any:
+    """Return the exact score of a root where a mate in `plies` was found: nothing is left out."""
+    S.salt = _PROOF_SALT
+    score = search(S, T, plies, np.int64(-INFINITY), np.int64(INFINITY), U0)
+    S.salt = U0
+    return score

@@ -84,11 +84,7 @@ def gather_queen(S: Any, T: Any, count: Any, slides: Any, checkers: Any) -> Any:
 
 @generic
 def gather_moves(S: Any, T: Any) -> Any:
-    """Gather all legal moves.
-
-    A side has at most one piece of a type, so each type is looked at once, without a loop; an
-    absent one reaches nothing.
-    """
+    """Gather all legal moves."""
     checkers, mask, pinned = find_constraints(S, T)
     own = S.by_side[S.side]
     occupied = own | S.by_side[S.side ^ U1]
@@ -96,17 +92,42 @@ def gather_moves(S: Any, T: Any) -> Any:
     files = rook_slides(T, queen, occupied)
     diagonals = bishop_slides(T, queen, occupied)
     count = gather_queen(S, T, U0, files | diagonals, checkers)
+    return gather_pieces(S, T, count, checkers, mask, pinned, files, diagonals, ALL, ALL, ALL)
+
+
+@generic
+def gather_pieces(
+    S: Any,
+    T: Any,
+    count: Any,
+    checkers: Any,
+    mask: Any,
+    pinned: Any,
+    files: Any,
+    diagonals: Any,
+    rook_mask: Any,
+    knight_mask: Any,
+    bishop_mask: Any,
+) -> Any:
+    """Gather the moves of rook, knight and bishop that end inside the mask of each.
+
+    `checkers`, `mask`, `pinned`: from `find_constraints`; `files`, `diagonals`: lines of the own
+    queen. A side has at most one piece of a type, so each type is looked at once, without a loop;
+    an absent one reaches nothing.
+    """
+    own = S.by_side[S.side]
+    occupied = own | S.by_side[S.side ^ U1]
     quiet = mask & ~occupied
     rook, knight, bishop = S.by_type[ROOK] & own, S.by_type[KNIGHT] & own, S.by_type[BISHOP] & own
     rook_ends = knight_ends = bishop_ends = U0
     if rook:
-        reached = rook_slides(T, lsb(rook), occupied)
+        reached = rook_slides(T, lsb(rook), occupied) & rook_mask
         rook_ends = reached & (quiet | find_partners(S, T, rook, files, diagonals, checkers))
     if knight:
-        reached = T.knight_steps[lsb(knight)]
+        reached = T.knight_steps[lsb(knight)] & knight_mask
         knight_ends = reached & (quiet | find_partners(S, T, knight, files, diagonals, checkers))
     if bishop:
-        reached = bishop_slides(T, lsb(bishop), occupied)
+        reached = bishop_slides(T, lsb(bishop), occupied) & bishop_mask
         bishop_ends = reached & (quiet | find_partners(S, T, bishop, files, diagonals, checkers))
     if pinned:
         rook_ends &= occupied | find_pin_mask(S, rook, pinned)
@@ -126,8 +147,48 @@ def gather_moves(S: Any, T: Any) -> Any:
     return emit_ends(S, count, lsb(bishop), bishop_ends)
 
 
+@generic
+def gather_forcing(S: Any, T: Any) -> Any:
+    """Gather the captures of the queen and the checks by the piece that moves, out of check."""
+    checkers, mask, pinned = find_constraints(S, T)
+    own = S.by_side[S.side]
+    enemy = S.by_side[S.side ^ U1]
+    occupied = own | enemy
+    queen = lsb(S.by_type[QUEEN] & own)
+    files = rook_slides(T, queen, occupied)
+    diagonals = bishop_slides(T, queen, occupied)
+    count = gather_queen(S, T, U0, (files | diagonals) & enemy, checkers)
+    target = lsb(S.by_type[QUEEN] & enemy)
+    return gather_pieces(
+        S,
+        T,
+        count,
+        checkers,
+        mask,
+        pinned,
+        files,
+        diagonals,
+        rook_slides(T, target, occupied),
+        T.knight_steps[target],
+        bishop_slides(T, target, occupied),
+    )
+
+
+@generic
+def gather_captures(S: Any, T: Any) -> Any:
+    """Gather the captures of the queen, which is not in check: nothing else captures."""
+    enemy = S.by_side[S.side ^ U1]
+    occupied = S.by_side[S.side] | enemy
+    square = lsb(S.by_type[QUEEN] & S.by_side[S.side])
+    slides = rook_slides(T, square, occupied) | bishop_slides(T, square, occupied)
+    return gather_queen(S, T, U0, slides & enemy, U0)
+
+
 _module = sys.modules[__name__]
-generate_moves = bind(_module, "caissa.list", {}).gather_moves
+_listing = bind(_module, "caissa.list", {})
+generate_moves = _listing.gather_moves
+generate_captures = _listing.gather_captures
+generate_forcing = _listing.gather_forcing
 count_moves = bind(_module, "caissa.count", {"emit_ends": count_ends}).gather_moves
 
 

@@ -7,6 +7,8 @@ _keyed = bind_moves(position, "caissa", is_keyed=True)
 place_pieces = _keyed.place_pieces
 make_move = _keyed.make_move
 unmake_move = _keyed.unmake_move
+make_null = _keyed.make_null_move
+unmake_null = _keyed.unmake_null_move
 
 _unkeyed = bind_moves(position, "caissa", is_keyed=False)
 make_unkeyed = _unkeyed.make_move

@@ -16,12 +16,14 @@ from core.board import (
     NO_PIECE,
     TYPE_MASK,
     advance,
+    make_null,
     move_piece,
     move_silently,
     pop_undo,
     push_undo,
     toggle_piece,
     toggle_silently,
+    unmake_null,
 )
 from core.caissa.layout import BOARD, KO_BIT, QUEEN
 from core.jit import kernel
@@ -87,7 +89,8 @@ def make_move(S: Any, T: Any, move: Any) -> None:
     if ko != S.ko:
         set_ko(S, T, ko)
     # A queen's move takes a tile off the board for good.
-    advance(S, T, is_queen, is_queen)
+    is_final = U1 if is_queen else U0
+    advance(S, T, is_final, is_final)
 
 
 @generic
@@ -108,6 +111,23 @@ def unmake_move(S: Any, T: Any) -> None:
         S.board[end] = target
     S.tiles = S.undo[row, _TILES]
     S.ko = S.undo[row, _KO]
+
+
+@generic
+def make_null_move(S: Any, T: Any) -> None:
+    """Let the side to move pass, which ends a ko; nothing repeats across it."""
+    row = S.ply
+    make_null(S, T)
+    S.undo[row, _KO] = S.ko
+    if S.ko:
+        set_ko(S, T, U0)
+
+
+@generic
+def unmake_null_move(S: Any, T: Any) -> None:
+    """Take back `make_null_move`."""
+    unmake_null(S, T)
+    S.ko = S.undo[S.ply, _KO]
 
 
 @kernel

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.caissa.layout import WIDTH
+from core.caissa.weights import FEATURE_COUNT, WEIGHTS
 from core.geometry import fill_tables, find_fields
 from core.jit import build_record_type, view_record
 
@@ -24,6 +25,8 @@ TABLES_TYPE = build_record_type(
         ("hole_keys", np.uint64, (2, 64)),
         ("ko_keys", np.uint64, (2, 2, 64)),
         ("side_keys", np.uint64, (2,)),
+        # Of features, in centipawns.
+        ("weights", np.int64, (FEATURE_COUNT,)),
     ]
 )
 
@@ -41,6 +44,7 @@ def build_tables() -> NDArray[Any]:
             shape = tables[name][index].shape
             tables[name][index] = source.random_raw(int(np.prod(shape))).reshape(shape)
         tables.side_keys[index] = source.random_raw()
+    tables.weights[:] = WEIGHTS
     return array
 
 

@@ -170,6 +170,15 @@ def find_king_neighbours(pieces: Any) -> Any:
 
 
 @kernel
+def find_pawn_attacks(S: Any, side: Any) -> Any:
+    """Return the squares on which the pawns of a side capture."""
+    pawns = S.by_type[PAWN] & S.by_side[side]
+    if side == U0:
+        return ((pawns & ~FILE_A) << U7) | ((pawns & ~FILE_H) << _U9)
+    return ((pawns & ~FILE_A) >> _U9) | ((pawns & ~FILE_H) >> U7)
+
+
+@kernel
 def find_danger(S: Any, T: Any, side: Any) -> Any:
     """Return the squares where the king of `side`, moving there, would be attacked directly.
 
@@ -182,11 +191,7 @@ def find_danger(S: Any, T: Any, side: Any) -> Any:
     here = S.by_side[other]
     occupied = (S.by_side[0] | S.by_side[1]) & ~(S.by_type[KING] & S.by_side[side])
     blockers = occupied | S.chakras[side]
-    pawns = S.by_type[PAWN] & here
-    if other == U0:
-        danger = ((pawns & ~FILE_A) << U7) | ((pawns & ~FILE_H) << _U9)
-    else:
-        danger = ((pawns & ~FILE_A) >> _U9) | ((pawns & ~FILE_H) >> U7)
+    danger = find_pawn_attacks(S, other)
     danger |= find_king_neighbours((find_steppers(S) | S.by_type[KING]) & here)
     rest = find_jumpers(S) & here
     while rest:

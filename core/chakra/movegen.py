@@ -312,8 +312,8 @@ def gather_pieces(S: Any, T: Any, count: Any, piece_mask: Any, pinned: Any) -> A
 
 
 @generic
-def gather_chakras(S: Any, T: Any, count: Any, chakra_mask: Any, pinned: Any, may_flip: Any) -> Any:
-    """Gather the moves and flips of the vacant chakras of the side to move."""
+def gather_chakras(S: Any, T: Any, count: Any, chakra_mask: Any, pinned: Any, checkers: Any) -> Any:
+    """Gather the moves of the vacant chakras of the side to move, and flips when not in check."""
     occupied = S.by_side[0] | S.by_side[1]
     free = chakra_mask & ~(occupied | S.chakras[0] | S.chakras[1])
     rest = S.chakras[S.side] & ~occupied
@@ -326,7 +326,7 @@ def gather_chakras(S: Any, T: Any, count: Any, chakra_mask: Any, pinned: Any, ma
         if pinned & chakra:
             ends &= S.pin_mask[square]
         count = emit_chakra_ends(S, count, square, ends)
-        if may_flip:
+        if checkers == U0:
             count = emit_flip(S, count, square)
     return count
 
@@ -339,8 +339,21 @@ def gather_moves(S: Any, T: Any) -> Any:
     if piece_mask:
         count = gather_pieces(S, T, count, piece_mask, pinned)
         count = gather_pawns(S, T, count, piece_mask, pinned)
-        count = gather_chakras(S, T, count, chakra_mask, pinned, checkers == U0)
+        count = gather_chakras(S, T, count, chakra_mask, pinned, checkers)
     return count
+
+
+@generic
+def gather_captures(S: Any, T: Any) -> Any:
+    """Gather the captures and promotions of a side not in check, its king on no enemy chakra.
+
+    The king's other moves, and those to chakras through which he may capture, are among them.
+    """
+    _, _, _, pinned = find_constraints(S, T)
+    enemy = S.by_side[S.side ^ U1]
+    count = gather_king(S, T)
+    count = gather_pieces(S, T, count, enemy, pinned)
+    return gather_pawns(S, T, count, enemy | RANK_1 | RANK_8, pinned)
 
 
 @generic
@@ -349,7 +362,7 @@ def gather_pseudo_legal(S: Any, T: Any) -> Any:
     count = gather_king(S, T)
     count = gather_pieces(S, T, count, ALL, U0)
     count = gather_pawns(S, T, count, ALL, U0)
-    return gather_chakras(S, T, count, ALL, U0, True)
+    return gather_chakras(S, T, count, ALL, U0, U0)
 
 
 _module = sys.modules[__name__]
@@ -366,6 +379,7 @@ _counting = bind(
     },
 )
 gather_listing = _listing.gather_moves
+gather_listing_captures = _listing.gather_captures
 gather_listing_pseudo_legal = _listing.gather_pseudo_legal
 gather_counting = _counting.gather_moves
 
@@ -399,6 +413,20 @@ def generate_moves(S: Any, T: Any) -> Any:
     if is_king_on_enemy_chakra(S):
         return generate_by_making(S, T)
     return gather_listing(S, T)
+
+
+@kernel
+def generate_captures(S: Any, T: Any) -> Any:
+    """Write captures and promotions, and maybe others, into `S.moves[S.ply]`."""
+    if is_king_on_enemy_chakra(S):
+        return generate_by_making(S, T)
+    return gather_listing_captures(S, T)
+
+
+@kernel
+def generate_forcing(S: Any, T: Any) -> Any:
+    """Write what `generate_captures` does: checks were not found to be worth their time."""
+    return generate_captures(S, T)
 
 
 @kernel

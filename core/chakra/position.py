@@ -68,8 +68,8 @@ def make_move(S: Any, T: Any, move: Any) -> None:
     origin = move & U63
     end = (move >> U6) & U63
     piece = U0 + S.board[origin]
-    is_final = False
-    is_clock_reset = False
+    is_final = U0
+    is_clock_reset = U0
     push_undo(S, move)
     if piece == NO_PIECE:
         mode = find_mode(S, origin)
@@ -80,19 +80,19 @@ def make_move(S: Any, T: Any, move: Any) -> None:
         S.undo[S.ply - U1, CAPTURED] = captured
         if captured != NO_PIECE:
             toggle_piece(S, T, captured, end)
-            is_final = True
+            is_final = U1
         elif piece & TYPE_MASK == KING and S.chakras[S.side ^ U1] & bit(end):
             # A king on a vacant enemy chakra captures the transmitter.
             capture_transmitter(S, T, S.side ^ U1)
-            is_final = True
+            is_final = U1
         is_clock_reset = is_final
         move_piece(S, T, piece, origin, end)
         if piece & TYPE_MASK == PAWN:
             # Only a promotion is final: the transmitter takes pawns back.
-            is_clock_reset = True
+            is_clock_reset = U1
             promotion = (move >> PROMOTION_SHIFT) & TYPE_MASK
             if promotion != U0:
-                is_final = True
+                is_final = U1
                 toggle_piece(S, T, piece, end)
                 piece = promotion | (piece & BLACK_BIT)
                 toggle_piece(S, T, piece, end)

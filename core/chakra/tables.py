@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.chakra.layout import FILE_A, FILE_H
+from core.chakra.weights import FEATURE_COUNT, WEIGHTS
 from core.geometry import fill_tables, find_fields
 from core.jit import build_record_type, view_record
 
@@ -22,6 +23,8 @@ TABLES_TYPE = build_record_type(
         ("piece_keys", np.uint64, (2, 16, 64)),
         ("chakra_keys", np.uint64, (2, 2, 2, 64)),
         ("side_keys", np.uint64, (2,)),
+        # Of features, in centipawns.
+        ("weights", np.int64, (FEATURE_COUNT,)),
     ]
 )
 
@@ -42,6 +45,7 @@ def build_tables() -> NDArray[Any]:
             shape = tables[name][index].shape
             tables[name][index] = source.random_raw(int(np.prod(shape))).reshape(shape)
         tables.side_keys[index] = source.random_raw()
+    tables.weights[:] = WEIGHTS
     return array
 
 
