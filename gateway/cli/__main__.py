@@ -15,6 +15,7 @@ COMMANDS = {
     "play": ("gateway.cli.local", "Play moves from a position."),
     "perft": ("gateway.cli.local", "Count the move sequences from a position."),
     "search": ("gateway.cli.local", "Search a position in this process."),
+    "bench": ("gateway.cli.local", "Show the search's signature for a fixed workload."),
     "warmup": ("gateway.cli.local", "Compile every kernel once."),
     "serve": ("gateway.cli.stack", "Run the whole service on this machine."),
     "gateway": ("gateway.cli.stack", "Run a gateway."),

@@ -1,4 +1,4 @@
-"""The commands that work in this process: variants, moves, play, perft, search, warmup."""
+"""The commands that work in this process: variants, moves, play, perft, search, bench, warmup."""
 
 import sys
 import threading
@@ -16,6 +16,7 @@ from core.games import VARIANTS
 from core.limits import Limits
 from core.notation import MoveError, NotationError, escape_text
 from core.position import STARTPOS, Position
+from core.signature import run_workload
 from gateway.cli.against import compare_perft
 from gateway.cli.errors import WrongInput
 from gateway.cli.lines import read_lines
@@ -170,6 +171,15 @@ def search(
         raise WrongInput(str(error)) from error
     analysis = _search_interruptibly(position, limits)
     click.echo(dump(_analysis_object(analysis)) if as_json else _analysis_text(analysis))
+
+
+@click.command()
+@json_option
+def bench(as_json: bool) -> None:
+    """Show the bench signature: the nodes that the search takes for a fixed workload."""
+    nodes, seconds = run_workload()
+    fields = {"nodes": nodes, "seconds": round(seconds, 6)}
+    click.echo(dump(fields) if as_json else f"{nodes} nodes in {seconds:.3f} s")
 
 
 @click.command()
