@@ -82,41 +82,33 @@ def gather_queen(S: Any, T: Any, count: Any, slides: Any, checkers: Any) -> Any:
     return count
 
 
+# `bind` sets this to True for what quiescence tries, out of check: captures by the queen, and
+# checks by the piece that moves.
+IS_FORCING = False
+
+
 @generic
 def gather_moves(S: Any, T: Any) -> Any:
-    """Gather all legal moves."""
+    """Gather all legal moves.
+
+    A side has at most one piece of a type, so each type is looked at once, without a loop; an
+    absent one reaches nothing.
+    """
     checkers, mask, pinned = find_constraints(S, T)
     own = S.by_side[S.side]
-    occupied = own | S.by_side[S.side ^ U1]
+    enemy = S.by_side[S.side ^ U1]
+    occupied = own | enemy
     queen = lsb(S.by_type[QUEEN] & own)
     files = rook_slides(T, queen, occupied)
     diagonals = bishop_slides(T, queen, occupied)
-    count = gather_queen(S, T, U0, files | diagonals, checkers)
-    return gather_pieces(S, T, count, checkers, mask, pinned, files, diagonals, ALL, ALL, ALL)
-
-
-@generic
-def gather_pieces(
-    S: Any,
-    T: Any,
-    count: Any,
-    checkers: Any,
-    mask: Any,
-    pinned: Any,
-    files: Any,
-    diagonals: Any,
-    rook_mask: Any,
-    knight_mask: Any,
-    bishop_mask: Any,
-) -> Any:
-    """Gather the moves of rook, knight and bishop that end inside the mask of each.
-
-    `checkers`, `mask`, `pinned`: from `find_constraints`; `files`, `diagonals`: lines of the own
-    queen. A side has at most one piece of a type, so each type is looked at once, without a loop;
-    an absent one reaches nothing.
-    """
-    own = S.by_side[S.side]
-    occupied = own | S.by_side[S.side ^ U1]
+    rook_mask = knight_mask = bishop_mask = queen_mask = ALL
+    if IS_FORCING:
+        target = lsb(S.by_type[QUEEN] & enemy)
+        rook_mask = rook_slides(T, target, occupied)
+        knight_mask = T.knight_steps[target]
+        bishop_mask = bishop_slides(T, target, occupied)
+        queen_mask = enemy
+    count = gather_queen(S, T, U0, (files | diagonals) & queen_mask, checkers)
     quiet = mask & ~occupied
     rook, knight, bishop = S.by_type[ROOK] & own, S.by_type[KNIGHT] & own, S.by_type[BISHOP] & own
     rook_ends = knight_ends = bishop_ends = U0
@@ -148,33 +140,6 @@ def gather_pieces(
 
 
 @generic
-def gather_forcing(S: Any, T: Any) -> Any:
-    """Gather the captures of the queen and the checks by the piece that moves, out of check."""
-    checkers, mask, pinned = find_constraints(S, T)
-    own = S.by_side[S.side]
-    enemy = S.by_side[S.side ^ U1]
-    occupied = own | enemy
-    queen = lsb(S.by_type[QUEEN] & own)
-    files = rook_slides(T, queen, occupied)
-    diagonals = bishop_slides(T, queen, occupied)
-    count = gather_queen(S, T, U0, (files | diagonals) & enemy, checkers)
-    target = lsb(S.by_type[QUEEN] & enemy)
-    return gather_pieces(
-        S,
-        T,
-        count,
-        checkers,
-        mask,
-        pinned,
-        files,
-        diagonals,
-        rook_slides(T, target, occupied),
-        T.knight_steps[target],
-        bishop_slides(T, target, occupied),
-    )
-
-
-@generic
 def gather_captures(S: Any, T: Any) -> Any:
     """Gather the captures of the queen, which is not in check: nothing else captures."""
     enemy = S.by_side[S.side ^ U1]
@@ -188,7 +153,7 @@ _module = sys.modules[__name__]
 _listing = bind(_module, "caissa.list", {})
 generate_moves = _listing.gather_moves
 generate_captures = _listing.gather_captures
-generate_forcing = _listing.gather_forcing
+generate_forcing = bind(_module, "caissa.forcing", {"IS_FORCING": True}).gather_moves
 count_moves = bind(_module, "caissa.count", {"emit_ends": count_ends}).gather_moves
 
 
