@@ -14,3 +14,9 @@ def read_lines(file: BinaryIO) -> Iterator[tuple[int, str]]:
         text = line.decode(encoding, "backslashreplace").strip()
         if text:
             yield number, text
+
+
+def split_line(text: str) -> tuple[str, list[str]]:
+    """Return the position of a line, and the moves after the word ` moves `."""
+    fen, _, moves = text.partition(" moves ")
+    return fen, moves.split()

@@ -19,7 +19,7 @@ from core.position import STARTPOS, Position
 from core.signature import run_workload
 from gateway.cli.against import compare_perft
 from gateway.cli.errors import WrongInput
-from gateway.cli.lines import read_lines
+from gateway.cli.lines import read_lines, split_line
 from gateway.cli.progress import CountBar
 from gateway.cli.rows import dump
 
@@ -52,8 +52,9 @@ def variants(as_json: bool) -> None:
 def moves(variant: str, fen: str, as_json: bool) -> None:
     """List the legal moves of a position, sorted as text, with check and result.
 
-    FEN `-` reads one position a line from standard input. A wrong one gives an error in its place,
-    the rest goes on, and the exit code is 2. Draws are not shown: they take no move away.
+    FEN `-` reads one position a line from standard input, maybe followed by ` moves ` and moves. A
+    wrong one gives an error in its place, the rest goes on, and the exit code is 2. Draws are not
+    shown: they take no move away.
     """
     if fen != STREAM:
         _show_moves(_parse(variant, fen), as_json)
@@ -62,8 +63,12 @@ def moves(variant: str, fen: str, as_json: bool) -> None:
         Position(variant)
     is_any_wrong = False
     for _, text in read_lines(sys.stdin.buffer):
+        fen, played = split_line(text)
         try:
-            _show_moves(Position(variant, text), as_json)
+            position = Position(variant, fen)
+            for move in played:
+                position.push(move)
+            _show_moves(position, as_json)
         except NotationError as error:
             is_any_wrong = True
             echo = {"fen": escape_text(text), "error": str(error)}

@@ -164,6 +164,18 @@ def test_a_stream_gives_an_object_a_line() -> None:
     assert run_json("moves", "chakra", "-", given="") == []
 
 
+def test_a_line_of_a_stream_may_have_moves() -> None:
+    given = f"{START} moves e2e4 e7e5\nstartpos moves e2e5\n"
+    result = run("moves", "chakra", "-", "--json", given=given)
+    good, bad = (json.loads(line) for line in result.stdout.splitlines())
+    after = Position("chakra")
+    after.push("e2e4")
+    after.push("e7e5")
+    assert (good["fen"], good["moves"]) == (after.fen(), after.legal_moves)
+    assert "e2e5" in bad["error"]
+    assert result.exit_code == 2
+
+
 def test_a_stream_may_have_crlf_blank_lines_a_mark_and_no_last_newline() -> None:
     text = f"\ufeff{START}\r\n\r\n   \n\t\n{MATED}\r\n  startpos"
     found = run_json("moves", "chakra", "-", given=text.encode())
