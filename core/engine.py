@@ -110,7 +110,7 @@ class Engine:
         R["max_depth"] = limits.depth or MAX_DEPTH
         R["deadline"] = begin + limits.movetime * 1_000_000 if limits.movetime else 0
         R["stop_address"] = self._stop.ctypes.data
-        for name in ("stopped", "nodes", "killers", "cutoffs", "line_length", "line_depth"):
+        for name in ("stopped", "nodes", "killers", "history", "line_length", "line_depth"):
             R[name] = 0
         words = size_table(limits) * WORDS_PER_ENTRY
         if len(self._table) < words:

@@ -34,7 +34,7 @@ def rate_moves(S: Any, count: Any, table_move: Any) -> None:
         elif move == S.killers[ply, 0] or move == S.killers[ply, 1]:
             value = KILLER_VALUE
         else:
-            value = S.cutoffs[S.side, move & U63, (move >> U6) & U63]
+            value = S.history[S.side, move & U63, (move >> U6) & U63]
         S.values[ply, index] = value
 
 
@@ -99,5 +99,5 @@ def remember_cutoff(S: Any, move: Any, tried: Any, depth: Any) -> None:
 def add_history(S: Any, move: Any, bonus: Any) -> None:
     """Move the history of a quiet move towards its bound, the less the nearer it is."""
     origin, end = move & U63, (move >> U6) & U63
-    old = S.cutoffs[S.side, origin, end]
-    S.cutoffs[S.side, origin, end] = old + bonus - old * abs(bonus) // _HISTORY_BOUND
+    old = S.history[S.side, origin, end]
+    S.history[S.side, origin, end] = old + bonus - old * abs(bonus) // _HISTORY_BOUND

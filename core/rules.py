@@ -80,11 +80,11 @@ SEARCH_FIELDS: list[tuple[Any, ...]] = [
     ("tt_mask", np.uint64),
     ("values", np.int64, (MAX_PLY, MAX_MOVES)),
     ("killers", np.uint64, (MAX_PLY, 2)),
-    # How often a quiet move cut off, by side, from and to.
+    # How well a quiet move did before, by side, from and to.
+    ("history", np.int64, (2, 64, 64)),
     # Of the last evaluation: features, and by side the squares attacked.
     ("features", np.int64, (MAX_FEATURES,)),
     ("attacks", np.uint64, (2,)),
-    ("cutoffs", np.int64, (2, 64, 64)),
     ("pv", np.uint64, (MAX_PLY, MAX_PLY)),
     ("pv_length", np.uint64, (MAX_PLY,)),
     # The last finished depth: even version when whole, odd while it is written.
