@@ -5,16 +5,6 @@ from core.position import STARTPOS, Position
 from tilewarp.v1 import position_pb2
 from worker.settings import Settings
 
-OUTCOMES = {
-    None: position_pb2.OUTCOME_ONGOING,
-    "checkmate": position_pb2.OUTCOME_CHECKMATE,
-    "stalemate": position_pb2.OUTCOME_STALEMATE,
-    "repetition": position_pb2.OUTCOME_REPETITION,
-    "move-limit": position_pb2.OUTCOME_MOVE_LIMIT,
-    "insufficient": position_pb2.OUTCOME_INSUFFICIENT,
-}
-"""How core names an outcome: how the wire does."""
-
 
 class PositionFaults(Exception):
     """A position is refused; carries every fault, each fit to be shown."""

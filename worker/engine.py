@@ -8,16 +8,8 @@ from core.limits import Limits
 from core.position import STARTPOS, Position
 from core.version import ENGINE_VERSION, RULES_VERSION
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
+from worker.outcomes import OUTCOMES
 from worker.store import ClaimedUnit, Finished
-
-OUTCOMES = {
-    None: position_pb2.OUTCOME_ONGOING,
-    "checkmate": position_pb2.OUTCOME_CHECKMATE,
-    "stalemate": position_pb2.OUTCOME_STALEMATE,
-    "repetition": position_pb2.OUTCOME_REPETITION,
-    "move-limit": position_pb2.OUTCOME_MOVE_LIMIT,
-    "insufficient": position_pb2.OUTCOME_INSUFFICIENT,
-}
 
 
 class UnitRunner(Protocol):

@@ -9,9 +9,10 @@ from google.protobuf import struct_pb2
 from core.games import VARIANTS
 from core.notation import MoveError, escape_text
 from core.position import Position
-from gateway.positions import OUTCOMES, PositionFaults, check_position
+from gateway.positions import PositionFaults, check_position
 from gateway.status import FieldFault, InvalidRequest
 from tilewarp.v1 import rules_pb2, rules_pb2_grpc
+from worker.outcomes import OUTCOMES
 from worker.settings import Settings
 
 

@@ -10,7 +10,8 @@ import pytest
 from core.position import Position
 from core.version import ENGINE_VERSION, RULES_VERSION
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
-from worker.engine import OUTCOMES, Analyst
+from worker.engine import Analyst
+from worker.outcomes import OUTCOMES
 from worker.store import ClaimedUnit, Finished, UnitIndex
 
 
