@@ -57,9 +57,9 @@ class _StopReason:
 class _StopReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StopReason.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     STOP_REASON_UNSPECIFIED: _StopReason.ValueType  # 0
-    """Not known."""
+    """Not known, or the search still runs."""
     STOP_REASON_LIMIT: _StopReason.ValueType  # 1
-    """A limit of the request was reached."""
+    """A limit of the request was reached; `reached_limit` says which."""
     STOP_REASON_FINISHED: _StopReason.ValueType  # 2
     """Nothing was left to search: the game is over in the position, or the score cannot change any more."""
     STOP_REASON_CANCELLED: _StopReason.ValueType  # 3
@@ -73,9 +73,9 @@ class StopReason(_StopReason, metaclass=_StopReasonEnumTypeWrapper):
     """Why a search ended."""
 
 STOP_REASON_UNSPECIFIED: StopReason.ValueType  # 0
-"""Not known."""
+"""Not known, or the search still runs."""
 STOP_REASON_LIMIT: StopReason.ValueType  # 1
-"""A limit of the request was reached."""
+"""A limit of the request was reached; `reached_limit` says which."""
 STOP_REASON_FINISHED: StopReason.ValueType  # 2
 """Nothing was left to search: the game is over in the position, or the score cannot change any more."""
 STOP_REASON_CANCELLED: StopReason.ValueType  # 3
@@ -86,10 +86,126 @@ STOP_REASON_STOPPED: StopReason.ValueType  # 5
 """The worker was told to stop."""
 Global___StopReason: _TypeAlias = StopReason  # noqa: Y015
 
+class _ReachedLimit:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ReachedLimitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ReachedLimit.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REACHED_LIMIT_UNSPECIFIED: _ReachedLimit.ValueType  # 0
+    """None, or not known."""
+    REACHED_LIMIT_NODES: _ReachedLimit.ValueType  # 1
+    """The nodes."""
+    REACHED_LIMIT_DEPTH: _ReachedLimit.ValueType  # 2
+    """The depth."""
+    REACHED_LIMIT_TIME: _ReachedLimit.ValueType  # 3
+    """The time."""
+    REACHED_LIMIT_MATE: _ReachedLimit.ValueType  # 4
+    """The question for a mate is answered."""
+
+class ReachedLimit(_ReachedLimit, metaclass=_ReachedLimitEnumTypeWrapper):
+    """Which of its limits ended a search."""
+
+REACHED_LIMIT_UNSPECIFIED: ReachedLimit.ValueType  # 0
+"""None, or not known."""
+REACHED_LIMIT_NODES: ReachedLimit.ValueType  # 1
+"""The nodes."""
+REACHED_LIMIT_DEPTH: ReachedLimit.ValueType  # 2
+"""The depth."""
+REACHED_LIMIT_TIME: ReachedLimit.ValueType  # 3
+"""The time."""
+REACHED_LIMIT_MATE: ReachedLimit.ValueType  # 4
+"""The question for a mate is answered."""
+Global___ReachedLimit: _TypeAlias = ReachedLimit  # noqa: Y015
+
+class _MateVerdict:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _MateVerdictEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MateVerdict.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    MATE_VERDICT_UNSPECIFIED: _MateVerdict.ValueType  # 0
+    """Not known."""
+    MATE_VERDICT_PROVED: _MateVerdict.ValueType  # 1
+    """The side to move gives checkmate in at most so many moves, whatever the other side does."""
+    MATE_VERDICT_REFUTED: _MateVerdict.ValueType  # 2
+    """It does not."""
+    MATE_VERDICT_UNKNOWN: _MateVerdict.ValueType  # 3
+    """Another limit ended the search before."""
+
+class MateVerdict(_MateVerdict, metaclass=_MateVerdictEnumTypeWrapper):
+    """What is known of the question for a mate."""
+
+MATE_VERDICT_UNSPECIFIED: MateVerdict.ValueType  # 0
+"""Not known."""
+MATE_VERDICT_PROVED: MateVerdict.ValueType  # 1
+"""The side to move gives checkmate in at most so many moves, whatever the other side does."""
+MATE_VERDICT_REFUTED: MateVerdict.ValueType  # 2
+"""It does not."""
+MATE_VERDICT_UNKNOWN: MateVerdict.ValueType  # 3
+"""Another limit ended the search before."""
+Global___MateVerdict: _TypeAlias = MateVerdict  # noqa: Y015
+
+@_typing.final
+class AnalyseRequest(_message.Message):
+    """Asks for the analysis of a position."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    LIMITS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def position(self) -> _position_pb2.Position:
+        """The position."""
+
+    @_builtins.property
+    def limits(self) -> Global___Limits:
+        """When the search stops, and by what means it searches."""
+
+    def __init__(
+        self,
+        *,
+        position: _position_pb2.Position | None = ...,
+        limits: Global___Limits | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "position", b"position"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "position", b"position"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AnalyseRequest: _TypeAlias = AnalyseRequest  # noqa: Y015
+
+@_typing.final
+class AnalyseResponse(_message.Message):
+    """What is known of the position by now."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def result(self) -> Global___AnalysisResult:
+        """The analysis: final once it has a stop reason. Before that it has no provenance, and its time is how long the search
+        has run.
+        """
+
+    def __init__(
+        self,
+        *,
+        result: Global___AnalysisResult | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AnalyseResponse: _TypeAlias = AnalyseResponse  # noqa: Y015
+
 @_typing.final
 class Limits(_message.Message):
-    """When a search stops: at the first limit reached. At least one limit is required; each is refused above the server's
-    setting, which the refusal names.
+    """When a search stops, and by what means it searches. It stops at the first limit reached; at least one of nodes, depth,
+    time and mate is required. Each value is refused above the server's setting, which the refusal names.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -97,13 +213,38 @@ class Limits(_message.Message):
     NODES_FIELD_NUMBER: _builtins.int
     DEPTH_FIELD_NUMBER: _builtins.int
     TIME_FIELD_NUMBER: _builtins.int
+    MATE_FIELD_NUMBER: _builtins.int
+    THREADS_FIELD_NUMBER: _builtins.int
+    HASH_MB_FIELD_NUMBER: _builtins.int
+    MULTIPV_FIELD_NUMBER: _builtins.int
+    SEARCHMOVES_FIELD_NUMBER: _builtins.int
     nodes: _builtins.int
-    """Nodes to search; 0 for no such limit. With this limit alone, equal requests give equal answers on any worker."""
+    """Nodes to search, by all threads together; 0 for no such limit. With this limit, one thread and no limit of time,
+    equal requests give equal answers on any worker.
+    """
     depth: _builtins.int
     """Depth to complete, in plies; 0 for no such limit."""
+    mate: _builtins.int
+    """Asks whether the side to move can give checkmate in at most so many moves, and stops when that is proved or refuted;
+    0 for no such question.
+    """
+    threads: _builtins.int
+    """Threads that search together; 0 for one. With more than one, equal requests may give different answers."""
+    hash_mb: _builtins.int
+    """Size of the transposition table in megabytes; 0 for one that follows from the limits. It is rounded down to a power
+    of two.
+    """
+    multipv: _builtins.int
+    """Lines wanted, the best ones; 0 for one. There are fewer when the position has fewer moves."""
     @_builtins.property
     def time(self) -> _duration_pb2.Duration:
         """Wall-clock time to search; absent or zero for no such limit."""
+
+    @_builtins.property
+    def searchmoves(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The only moves that are considered in the position itself; empty for all. A position in which one of them is not
+        legal is refused.
+        """
 
     def __init__(
         self,
@@ -111,10 +252,15 @@ class Limits(_message.Message):
         nodes: _builtins.int = ...,
         depth: _builtins.int = ...,
         time: _duration_pb2.Duration | None = ...,
+        mate: _builtins.int = ...,
+        threads: _builtins.int = ...,
+        hash_mb: _builtins.int = ...,
+        multipv: _builtins.int = ...,
+        searchmoves: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "nodes", b"nodes", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "hash_mb", b"hash_mb", "mate", b"mate", "multipv", b"multipv", "nodes", b"nodes", "searchmoves", b"searchmoves", "threads", b"threads", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -129,28 +275,64 @@ class Score(_message.Message):
     CENTIPAWNS_FIELD_NUMBER: _builtins.int
     MATE_FIELD_NUMBER: _builtins.int
     BOUND_FIELD_NUMBER: _builtins.int
+    WDL_FIELD_NUMBER: _builtins.int
     centipawns: _builtins.int
     """Hundredths of a pawn; positive when the side to move is better."""
     mate: _builtins.int
     """Moves to checkmate: positive when the side to move gives it, negative when it suffers it, 0 when it is mated now."""
     bound: Global___Bound.ValueType
     """Whether the value is exact."""
+    @_builtins.property
+    def wdl(self) -> Global___WinDrawLoss:
+        """The chances that go with the value; absent when not known."""
+
     def __init__(
         self,
         *,
         centipawns: _builtins.int = ...,
         mate: _builtins.int = ...,
         bound: Global___Bound.ValueType = ...,
+        wdl: Global___WinDrawLoss | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["centipawns", b"centipawns", "mate", b"mate", "value", b"value"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["centipawns", b"centipawns", "mate", b"mate", "value", b"value", "wdl", b"wdl"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bound", b"bound", "centipawns", b"centipawns", "mate", b"mate", "value", b"value"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bound", b"bound", "centipawns", b"centipawns", "mate", b"mate", "value", b"value", "wdl", b"wdl"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_value: _TypeAlias = _typing.Literal["centipawns", "mate"]  # noqa: Y015
     _WhichOneofArgType_value: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_value) -> _WhichOneofReturnType_value | None: ...
 
 Global___Score: _TypeAlias = Score  # noqa: Y015
+
+@_typing.final
+class WinDrawLoss(_message.Message):
+    """Chances from the view of the side to move, in thousandths; they add up to 1000."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WIN_FIELD_NUMBER: _builtins.int
+    DRAW_FIELD_NUMBER: _builtins.int
+    LOSS_FIELD_NUMBER: _builtins.int
+    win: _builtins.int
+    """That the side to move wins."""
+    draw: _builtins.int
+    """That the game is drawn."""
+    loss: _builtins.int
+    """That the side to move loses."""
+    def __init__(
+        self,
+        *,
+        win: _builtins.int = ...,
+        draw: _builtins.int = ...,
+        loss: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["draw", b"draw", "loss", b"loss", "win", b"win"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WinDrawLoss: _TypeAlias = WinDrawLoss  # noqa: Y015
 
 @_typing.final
 class Line(_message.Message):
@@ -187,8 +369,34 @@ class Line(_message.Message):
 Global___Line: _TypeAlias = Line  # noqa: Y015
 
 @_typing.final
+class MateAnswer(_message.Message):
+    """The answer to the question for a mate."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WITHIN_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    within: _builtins.int
+    """The moves within which the mate was asked for."""
+    verdict: Global___MateVerdict.ValueType
+    """The answer."""
+    def __init__(
+        self,
+        *,
+        within: _builtins.int = ...,
+        verdict: Global___MateVerdict.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["verdict", b"verdict", "within", b"within"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MateAnswer: _TypeAlias = MateAnswer  # noqa: Y015
+
+@_typing.final
 class AnalysisResult(_message.Message):
-    """What is known of a position after a search."""
+    """What is known of a position after a search, or while it runs."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -202,18 +410,22 @@ class AnalysisResult(_message.Message):
     STOP_REASON_FIELD_NUMBER: _builtins.int
     OUTCOME_FIELD_NUMBER: _builtins.int
     PROVENANCE_FIELD_NUMBER: _builtins.int
+    REACHED_LIMIT_FIELD_NUMBER: _builtins.int
+    MATE_FIELD_NUMBER: _builtins.int
     best_move: _builtins.str
     """The best move; empty when the game is over in the position."""
     depth: _builtins.int
     """The last depth completed, in plies; 0 when the game is over in the position."""
     selective_depth: _builtins.int
-    """The greatest depth reached in any line, in plies; 0 when not known."""
+    """The length of the longest line looked at, in plies; 0 when not known."""
     nodes: _builtins.int
-    """Nodes searched."""
+    """Nodes searched, by all threads together."""
     stop_reason: Global___StopReason.ValueType
     """Why the search ended."""
     outcome: _position_pb2.Outcome.ValueType
     """How the game stands in the position."""
+    reached_limit: Global___ReachedLimit.ValueType
+    """Which limit was reached, if the stop reason is that."""
     @_builtins.property
     def score(self) -> Global___Score:
         """The score of the position; in a finished game mate 0 or 0 centipawns."""
@@ -230,6 +442,10 @@ class AnalysisResult(_message.Message):
     def provenance(self) -> Global___Provenance:
         """Where the result comes from."""
 
+    @_builtins.property
+    def mate(self) -> Global___MateAnswer:
+        """The answer to the question for a mate; absent when none was asked or the search still runs."""
+
     def __init__(
         self,
         *,
@@ -243,10 +459,12 @@ class AnalysisResult(_message.Message):
         stop_reason: Global___StopReason.ValueType = ...,
         outcome: _position_pb2.Outcome.ValueType = ...,
         provenance: Global___Provenance | None = ...,
+        reached_limit: Global___ReachedLimit.ValueType = ...,
+        mate: Global___MateAnswer | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["provenance", b"provenance", "score", b"score", "time", b"time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["mate", b"mate", "provenance", b"provenance", "score", b"score", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_move", b"best_move", "depth", b"depth", "lines", b"lines", "nodes", b"nodes", "outcome", b"outcome", "provenance", b"provenance", "score", b"score", "selective_depth", b"selective_depth", "stop_reason", b"stop_reason", "time", b"time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["best_move", b"best_move", "depth", b"depth", "lines", b"lines", "mate", b"mate", "nodes", b"nodes", "outcome", b"outcome", "provenance", b"provenance", "reached_limit", b"reached_limit", "score", b"score", "selective_depth", b"selective_depth", "stop_reason", b"stop_reason", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

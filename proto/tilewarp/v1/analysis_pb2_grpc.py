@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from tilewarp.v1 import analysis_pb2 as tilewarp_dot_v1_dot_analysis__pb2
 
 GRPC_GENERATED_VERSION = '1.85.1'
 GRPC_VERSION = grpc.__version__
@@ -22,3 +23,84 @@ if _version_not_supported:
         + f' Please upgrade your grpc module to grpcio>={GRPC_GENERATED_VERSION}'
         + f' or downgrade your generated code using grpcio-tools<={GRPC_VERSION}.'
     )
+
+
+class AnalysisServiceStub:
+    """Analyses positions for callers that wait.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.Analyse = channel.unary_stream(
+                '/tilewarp.v1.AnalysisService/Analyse',
+                request_serializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseRequest.SerializeToString,
+                response_deserializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseResponse.FromString,
+                _registered_method=True)
+
+
+class AnalysisServiceServicer:
+    """Analyses positions for callers that wait.
+    """
+
+    def Analyse(self, request, context):
+        """Analyses one position on a worker, before all work of less urgent classes. The stream has what is known whenever the
+        worker finished another depth, each response in place of the ones before, and ends with the final result, the only
+        one with a stop reason. Depths that pass in a moment may be left out, and a search begins anew when its worker dies.
+        Leaving the call, or its deadline, ends the search within a second and leaves nothing behind; what was found by then
+        has been sent. INVALID_ARGUMENT for a wrong position or limit, naming each field and fault; UNAVAILABLE, with a time
+        after which to try again, when no worker is up.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_AnalysisServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'Analyse': grpc.unary_stream_rpc_method_handler(
+                    servicer.Analyse,
+                    request_deserializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseRequest.FromString,
+                    response_serializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'tilewarp.v1.AnalysisService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('tilewarp.v1.AnalysisService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class AnalysisService:
+    """Analyses positions for callers that wait.
+    """
+
+    @staticmethod
+    def Analyse(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/tilewarp.v1.AnalysisService/Analyse',
+            tilewarp_dot_v1_dot_analysis__pb2.AnalyseRequest.SerializeToString,
+            tilewarp_dot_v1_dot_analysis__pb2.AnalyseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)

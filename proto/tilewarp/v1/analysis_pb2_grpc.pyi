@@ -5,9 +5,16 @@ isort:skip_file
 
 from collections import abc as _abc
 from grpc import aio as _aio
+from tilewarp.v1 import analysis_pb2 as _analysis_pb2
 import abc as _abc_1
 import grpc as _grpc
+import sys
 import typing as _typing
+
+if sys.version_info >= (3, 11):
+    from typing import Self as _Self
+else:
+    from typing_extensions import Self as _Self
 
 _T = _typing.TypeVar("_T")
 
@@ -18,3 +25,52 @@ class _ServicerContext(_grpc.ServicerContext, _aio.ServicerContext):  # type: ig
 
 GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
+
+class AnalysisServiceStub:
+    """Analyses positions for callers that wait."""
+
+    @_typing.overload
+    def __new__(cls, channel: _grpc.Channel) -> _Self: ...
+    @_typing.overload
+    def __new__(cls, channel: _aio.Channel) -> AnalysisServiceAsyncStub: ...
+    Analyse: _grpc.UnaryStreamMultiCallable[_analysis_pb2.AnalyseRequest, _analysis_pb2.AnalyseResponse]
+    """Analyses one position on a worker, before all work of less urgent classes. The stream has what is known whenever the
+    worker finished another depth, each response in place of the ones before, and ends with the final result, the only
+    one with a stop reason. Depths that pass in a moment may be left out, and a search begins anew when its worker dies.
+    Leaving the call, or its deadline, ends the search within a second and leaves nothing behind; what was found by then
+    has been sent. INVALID_ARGUMENT for a wrong position or limit, naming each field and fault; UNAVAILABLE, with a time
+    after which to try again, when no worker is up.
+    """
+
+@_typing.type_check_only
+class AnalysisServiceAsyncStub(AnalysisServiceStub):
+    """Analyses positions for callers that wait."""
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    Analyse: _aio.UnaryStreamMultiCallable[_analysis_pb2.AnalyseRequest, _analysis_pb2.AnalyseResponse]  # type: ignore[assignment]
+    """Analyses one position on a worker, before all work of less urgent classes. The stream has what is known whenever the
+    worker finished another depth, each response in place of the ones before, and ends with the final result, the only
+    one with a stop reason. Depths that pass in a moment may be left out, and a search begins anew when its worker dies.
+    Leaving the call, or its deadline, ends the search within a second and leaves nothing behind; what was found by then
+    has been sent. INVALID_ARGUMENT for a wrong position or limit, naming each field and fault; UNAVAILABLE, with a time
+    after which to try again, when no worker is up.
+    """
+
+class AnalysisServiceServicer(metaclass=_abc_1.ABCMeta):
+    """Analyses positions for callers that wait."""
+
+    @_abc_1.abstractmethod
+    def Analyse(
+        self,
+        request: _analysis_pb2.AnalyseRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_analysis_pb2.AnalyseResponse], _abc.AsyncIterator[_analysis_pb2.AnalyseResponse]]:
+        """Analyses one position on a worker, before all work of less urgent classes. The stream has what is known whenever the
+        worker finished another depth, each response in place of the ones before, and ends with the final result, the only
+        one with a stop reason. Depths that pass in a moment may be left out, and a search begins anew when its worker dies.
+        Leaving the call, or its deadline, ends the search within a second and leaves nothing behind; what was found by then
+        has been sent. INVALID_ARGUMENT for a wrong position or limit, naming each field and fault; UNAVAILABLE, with a time
+        after which to try again, when no worker is up.
+        """
+
+def add_AnalysisServiceServicer_to_server(servicer: AnalysisServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -289,7 +289,7 @@ class AnalysisWork(_message.Message):
     LIMITS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def limits(self) -> _analysis_pb2.Limits:
-        """The limits of the search of each position."""
+        """The limits of the search of each position, and its means."""
 
     def __init__(
         self,
