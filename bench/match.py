@@ -13,11 +13,11 @@ import random
 import subprocess
 from dataclasses import dataclass
 
-from bench.openings import choose_opening, replay
 from core.engine import Engine
 from core.games import VARIANTS
 from core.limits import Limits
 from core.position import Position
+from gateway.match.openings import choose_opening, replay
 
 # A game that is not over by then counts as drawn.
 MAX_PLIES = 300

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from bench.openings import choose_opening, replay
 from core.engine import Engine
 from core.games import GAMES
 from core.limits import Limits
 from core.record import Record
+from gateway.match.openings import choose_opening, replay
 
 MAX_PLIES = 240
 RANDOM_SHARE = 0.04

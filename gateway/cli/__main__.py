@@ -17,6 +17,8 @@ COMMANDS = {
     "search": ("gateway.cli.local", "Search a position in this process."),
     "bench": ("gateway.cli.local", "Show the search's signature for a fixed workload."),
     "warmup": ("gateway.cli.local", "Compile every kernel once."),
+    "uci": ("gateway.cli.uci", "Speak UCI on standard input and output."),
+    "match": ("gateway.cli.match", "Play matches between engines."),
     "serve": ("gateway.cli.stack", "Run the whole service on this machine."),
     "gateway": ("gateway.cli.stack", "Run a gateway."),
     "worker": ("gateway.cli.stack", "Run a worker."),

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from bench import match, tune
-from bench.openings import LONGEST, SHORTEST, choose_opening, replay
 from core.engine import Engine
 from core.limits import Limits
 from core.position import Position
 from core.record import Record
+from gateway.match.openings import LONGEST, SHORTEST, choose_opening, replay
 
 
 def test_openings_are_of_the_length_meant_and_not_over() -> None:

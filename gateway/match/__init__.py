@@ -1,0 +1,1 @@
+"""Games between engines: protocols, clocks, openings, statistics and matches."""

@@ -1,0 +1,106 @@
+"""One game between two engines: moves, clocks, and who lost how."""
+
+from dataclasses import dataclass, field
+
+from core.notation import MoveError
+from core.position import Position
+from core.score import Score
+from gateway.match.engines import PlayingEngine
+from gateway.match.program import ProgramFault
+
+MAX_PLIES = 400
+"""A game that is not over by then, its opening included, is drawn."""
+
+SIDES = ("white", "black")
+DRAWN = "1/2-1/2"
+# By the side that wins.
+WON = ("1-0", "0-1")
+# What an engine is allowed for a move that only a number of nodes bounds.
+_NODES_SECONDS = 60.0
+_SLOWEST_NODES_PER_SECOND = 10_000
+
+
+@dataclass(frozen=True)
+class TimeControl:
+    """What bounds the moves: nodes a move, milliseconds a move, or seconds for a whole game.
+
+    One of the first three is given. `grace` is the time, in milliseconds, by which an engine may
+    overstep a move's time or, in all, a game's.
+    """
+
+    nodes: int | None
+    movetime: int | None
+    clock: float | None
+    grace: int
+
+
+@dataclass
+class Game:
+    """A game that was played, with what each move took and was thought worth by its player.
+
+    `moves`, `scores` and `seconds` begin after the opening. `fault`: whether it ended because an
+    engine failed, which has lost then.
+    """
+
+    opening: list[str]
+    moves: list[str] = field(default_factory=list)
+    scores: list[Score | None] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    result: str = DRAWN
+    reason: str = ""
+    fault: bool = False
+
+
+def play_game(
+    position: Position, engines: tuple[PlayingEngine, PlayingEngine], control: TimeControl
+) -> Game:
+    """Play on from `position`, which is moved, White's engine first, and return the game."""
+    game = Game(opening=list(position.moves))
+    clocks = [control.clock or 0.0] * 2
+    while (outcome := position.outcome()) is None and len(position.moves) < MAX_PLIES:
+        side = len(position.moves) % 2
+        try:
+            answer = engines[side].choose_move(
+                position.moves, _format_go(control, clocks), _find_patience(control, clocks[side])
+            )
+            clocks[side] -= answer.seconds
+            _check_clock(control, clocks[side], answer.seconds)
+            position.push(answer.move)
+        except (ProgramFault, MoveError) as error:
+            game.result = WON[1 - side]
+            game.reason = f"{SIDES[side]} forfeits: {error}"
+            game.fault = True
+            return game
+        game.moves.append(position.moves[-1])
+        game.scores.append(answer.score)
+        game.seconds.append(round(answer.seconds, 6))
+    game.reason = outcome or "ply cap"
+    if outcome == "checkmate":
+        game.result = WON[1 - len(position.moves) % 2]
+    return game
+
+
+def _format_go(control: TimeControl, clocks: list[float]) -> str:
+    if control.nodes is not None:
+        return f"nodes {control.nodes}"
+    if control.movetime is not None:
+        return f"movetime {control.movetime}"
+    white, black = (max(round(clock * 1000), 1) for clock in clocks)
+    return f"wtime {white} btime {black}"
+
+
+def _find_patience(control: TimeControl, clock: float) -> float:
+    """Return the seconds after which no answer is waited for."""
+    if control.nodes is not None:
+        return _NODES_SECONDS + control.nodes / _SLOWEST_NODES_PER_SECOND
+    bound = clock if control.movetime is None else control.movetime / 1000
+    return bound + control.grace / 1000
+
+
+def _check_clock(control: TimeControl, clock: float, seconds: float) -> None:
+    """Raise ProgramFault for an answer that came too late, though it was still read."""
+    left = clock if control.clock is not None else 0.0
+    if control.movetime is not None:
+        left = control.movetime / 1000 - seconds
+    if left < -control.grace / 1000:
+        raise ProgramFault(f"its time is overstepped by {-left:.3f} s")
