@@ -1,5 +1,6 @@
 """The search as a service to Python: one position, limits, an answer."""
 
+import threading
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -8,129 +9,256 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.limits import MAX_DEPTH, MAX_NODES, Limits, size_table
+from core.notation import MoveError
 from core.position import Position
 from core.record import Record
-from core.score import Score, unpack_score
+from core.rules import MAX_LINES
+from core.score import Score, estimate_wdl, unpack_score
+from core.search import STOPPED_BY_CLOCK, STOPPED_BY_NODES, STOPPED_BY_WORD
 from core.tt import WORDS_PER_ENTRY
+
+# What a search ended by, as `Analysis.ended` tells it.
+_STOP_NAMES = {
+    int(STOPPED_BY_NODES): "nodes",
+    int(STOPPED_BY_WORD): "stopped",
+    int(STOPPED_BY_CLOCK): "movetime",
+}
+# Words of the stop array: read by the first thread, and by those that help it.
+_STOP_FIRST, _STOP_HELPERS = 0, 1
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of play: its place (1 is best), its score, its moves."""
+    """One line of play: its place (1 is best), its score, its moves.
+
+    `wdl`: chances in thousandths that the side to move wins, draws and loses.
+    """
 
     rank: int
     score: Score
+    wdl: tuple[int, int, int]
     pv: list[str]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a running search has found: its last finished depth and that depth's lines.
+
+    `seldepth`: the longest line looked at, in plies; `nodes`: positions visited so far.
+    """
+
+    depth: int
+    seldepth: int
+    nodes: int
+    lines: list[Line]
 
 
 @dataclass(frozen=True)
 class Analysis:
     """What a search found; scores are for the side to move.
 
-    `depth`: plies finished (0: not even one, the move is a guess). `result`: what ended the game,
-    if it is over; then there is no best move, no line, and depth 0. `stopped`: ended by `stop`,
-    before a limit.
+    `depth`: plies finished (0: not even one, the move is a guess); `seldepth`: the longest line
+    looked at. `result`: what ended the game, if it is over; then there is no best move, no line,
+    and depth 0. `ended`: the limit that was reached (`nodes`, `depth`, `movetime`), `mate` when the
+    question for a mate was answered, `solved` when the exact distance of a mate is known, `stopped`
+    by `Engine.stop`, or `over`, the game being over. `mate_verdict`: `proved`, `refuted` or
+    `unknown` if a mate was asked for.
     """
 
     bestmove: str | None
     score: Score
+    wdl: tuple[int, int, int]
     depth: int
+    seldepth: int
     nodes: int
     seconds: float
     lines: list[Line]
     result: str | None
-    stopped: bool
+    ended: str
+    mate_verdict: str | None = None
 
     @property
     def pv(self) -> list[str]:
         """The moves of the best line."""
         return self.lines[0].pv if self.lines else []
 
+    @property
+    def nps(self) -> int:
+        """Nodes per second."""
+        return round(self.nodes / self.seconds) if self.seconds else 0
+
 
 class Engine:
-    """One searcher, with its buffers kept between searches; one search at a time.
+    """A searcher, with its buffers kept between searches; one search at a time.
 
-    A search is deterministic by nodes and depth: nothing of an earlier one is left in the buffers.
+    With one thread a search is deterministic by nodes and depth: nothing of an earlier one is left
+    in the buffers. Not so with `keep`, for the moves of one game: what the last search found out
+    helps the next.
     """
 
-    def __init__(self) -> None:
-        self._records: dict[str, Record] = {}
+    def __init__(self, keep: bool = False) -> None:
+        self._keep = keep
+        self._records: dict[str, list[Record]] = {}
         self._table: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
-        self._stop: NDArray[np.uint64] = np.zeros(1, dtype=np.uint64)
-        self._latest: tuple[NDArray[Any], Position] | None = None
+        self._stop: NDArray[np.uint64] = np.zeros(2, dtype=np.uint64)
+        self._latest: tuple[list[NDArray[Any]], Position] | None = None
 
     def search(self, position: Position, limits: Limits) -> Analysis:
         """Return what is best in `position`, once a limit is reached or another thread stops it.
 
-        Blocks; the GIL is free meanwhile.
+        Blocks; the GIL is free meanwhile. Raises MoveError when a move to be considered is not
+        legal.
         """
         begin = time.monotonic_ns()
-        self._stop[0] = 0
+        self._stop[:] = 0
         result = position.outcome()
         if result:
-            score = Score(mate=0) if result == "checkmate" else Score(cp=0)
-            return Analysis(None, score, 0, 0, 0.0, [], result, False)
-        R = self._set_up(position, limits, begin)
-        self._latest = (R, position)
-        position.game.entry.search_root(R, position.game.rules.TABLES)
-        return self._report(R, position, begin)
+            return _report_finished(result, limits)
+        records = self._set_up(position, limits, begin)
+        self._latest = (records, position)
+        entry, TR = position.game.entry, position.game.rules.TABLES
+        helpers = [
+            threading.Thread(target=entry.search_root, args=(R, TR), daemon=True)
+            for R in records[1:]
+        ]
+        for helper in helpers:
+            helper.start()
+        entry.search_root(records[0], TR)
+        self._stop[_STOP_HELPERS] = 1
+        for helper in helpers:
+            helper.join()
+        return self._report(position, limits, begin)
 
     def stop(self) -> None:
         """End the search that runs now, within about a thousand nodes; from another thread."""
-        self._stop[0] = 1
+        self._stop[:] = 1
 
     @property
     def nodes(self) -> int:
-        """Nodes of the search that runs, or ran last."""
-        return int(self._latest[0]["nodes"][0]) if self._latest else 0
+        """Nodes of the search that runs, or ran last, by all its threads."""
+        return sum(int(R["nodes"][0]) for R in self._latest[0]) if self._latest else 0
 
-    def read_line(self) -> tuple[int, Line] | None:
-        """Return the last finished depth of the search that runs, or ran last, and its line."""
+    def read_progress(self) -> Progress | None:
+        """Return what the search that runs, or ran last, has found; None before depth 1."""
         if self._latest is None:
             return None
-        R, position = self._latest
-        while True:
-            version = int(R["line_version"][0])
-            depth, score = int(R["line_depth"][0]), int(R["line_score"][0])
-            packed = R["line"][0, : R["line_length"][0]].copy()
-            if version % 2 == 0 and version == int(R["line_version"][0]):
-                break
+        records, position = self._latest
+        depth, lines = _read_lines(records[0], position)
         if depth == 0:
             return None
-        return depth, Line(1, unpack_score(score), position.format_moves(packed))
+        return Progress(depth, _find_seldepth(records), self.nodes, lines)
 
-    def _set_up(self, position: Position, limits: Limits, begin: int) -> NDArray[Any]:
+    def _set_up(self, position: Position, limits: Limits, begin: int) -> list[NDArray[Any]]:
+        """Return the records of the search, one a thread, ready."""
         game = position.game
-        if game.name not in self._records:
-            self._records[game.name] = Record(game)
-        record = self._records[game.name]
-        position.write_state(record)
-        R = record.array
-        R["max_nodes"] = limits.nodes or MAX_NODES
-        R["max_depth"] = limits.depth or MAX_DEPTH
-        R["deadline"] = begin + limits.movetime * 1_000_000 if limits.movetime else 0
-        R["stop_address"] = self._stop.ctypes.data
-        for name in ("stopped", "nodes", "killers", "history", "line_length", "line_depth"):
-            R[name] = 0
+        records = self._records.setdefault(game.name, [])
+        while len(records) < limits.threads:
+            records.append(Record(game))
+        ignored, candidates = _choose_moves(position, limits)
         words = size_table(limits) * WORDS_PER_ENTRY
         if len(self._table) < words:
             self._table = np.zeros(words, dtype=np.uint64)
-        else:
+        elif not self._keep:
             self._table[:words] = 0
-        R["tt_address"] = self._table.ctypes.data
-        R["tt_mask"] = words // WORDS_PER_ENTRY - 1
-        return R
+        arrays = []
+        for thread, record in enumerate(records[: limits.threads]):
+            R = record.array
+            position.write_state(record)
+            for name in ("stopped", "nodes", "selective_depth", "killers", "first_move"):
+                R[name] = 0
+            for name in ("line_counts", "line_depths"):
+                R[name] = 0
+            if not self._keep:
+                R["history"] = 0
+            R["thread"] = thread
+            share, rest = divmod(limits.nodes or MAX_NODES, limits.threads)
+            R["max_nodes"] = share + rest if thread == 0 else share
+            R["max_depth"] = limits.depth or MAX_DEPTH
+            R["mate_plies"] = 2 * limits.mate - 1 if limits.mate else 0
+            R["deadline"] = begin + limits.movetime * 1_000_000 if limits.movetime else 0
+            R["stop_address"] = self._stop[min(thread, _STOP_HELPERS) :].ctypes.data
+            R["lines_wanted"] = min(limits.multipv, candidates)
+            R["excluded"][0, : len(ignored)] = ignored
+            R["excluded_count"] = R["ignored_count"] = len(ignored)
+            R["tt_address"] = self._table.ctypes.data
+            R["tt_mask"] = words // WORDS_PER_ENTRY - 1
+            arrays.append(R)
+        for R in arrays[1:]:
+            # They go on until the first thread is done.
+            R["max_depth"], R["lines_wanted"] = MAX_DEPTH, 1
+        return arrays
 
-    def _report(self, R: NDArray[Any], position: Position, begin: int) -> Analysis:
-        pv = position.format_moves(R["line"][0, : R["line_length"][0]])
-        score = unpack_score(int(R["line_score"][0]))
+    def _report(self, position: Position, limits: Limits, begin: int) -> Analysis:
+        assert self._latest is not None
+        records = self._latest[0]
+        R = records[0]
+        depth, lines = _read_lines(R, position)
+        best = lines[0]
+        stopped = int(R["stopped"][0])
+        verdict = None
+        if limits.mate:
+            is_proved = best.score.mate is not None and 0 < best.score.mate <= limits.mate
+            verdict = "proved" if is_proved else "unknown" if stopped else "refuted"
+        if stopped:
+            ended = _STOP_NAMES[stopped]
+        elif verdict:
+            ended = "mate"
+        else:
+            ended = "depth" if depth >= (limits.depth or MAX_DEPTH) else "solved"
         return Analysis(
-            bestmove=pv[0],
-            score=score,
-            depth=int(R["line_depth"][0]),
-            nodes=int(R["nodes"][0]),
+            bestmove=best.pv[0],
+            score=best.score,
+            wdl=best.wdl,
+            depth=depth,
+            seldepth=_find_seldepth(records),
+            nodes=self.nodes,
             seconds=(time.monotonic_ns() - begin) / 1e9,
-            lines=[Line(1, score, pv)],
+            lines=lines,
             result=None,
-            stopped=bool(R["stopped"][0] and self._stop[0]),
+            ended=ended,
+            mate_verdict=verdict,
         )
+
+
+def _report_finished(result: str, limits: Limits) -> Analysis:
+    score = Score(mate=0) if result == "checkmate" else Score(cp=0)
+    wdl = (0, 0, 1000) if result == "checkmate" else (0, 1000, 0)
+    verdict = "refuted" if limits.mate else None
+    return Analysis(None, score, wdl, 0, 0, 0, 0.0, [], result, "over", verdict)
+
+
+def _choose_moves(position: Position, limits: Limits) -> tuple[list[int], int]:
+    """Return the packed root moves not to be searched, and the number of the others."""
+    legal = position.packed_moves()
+    if not limits.searchmoves:
+        return [], len(legal)
+    wanted = set()
+    for move in limits.searchmoves:
+        text = position.game.rules.normalise_move(move)
+        if text not in legal:
+            raise MoveError(move, f"not legal in {position.fen()}")
+        wanted.add(text)
+    return [packed for text, packed in legal.items() if text not in wanted], len(wanted)
+
+
+def _read_lines(R: NDArray[Any], position: Position) -> tuple[int, list[Line]]:
+    """Return the last finished depth and its lines, whole while the search goes on writing."""
+    while True:
+        version, page = int(R["line_version"][0]), int(R["line_page"][0])
+        depth, count = int(R["line_depths"][0, page]), int(R["line_counts"][0, page])
+        scores = R["line_scores"][0, page, :count].tolist()
+        lengths = R["line_lengths"][0, page, :count].tolist()
+        moves = R["lines"][0, page, :count].copy()
+        if version % 2 == 0 and version == int(R["line_version"][0]):
+            break
+    lines = []
+    for index in range(min(count, MAX_LINES)):
+        pv = position.format_moves(moves[index, : lengths[index]])
+        score = unpack_score(scores[index])
+        wdl = estimate_wdl(score, position.game.rules.WDL)
+        lines.append(Line(index + 1, score, wdl, pv))
+    return depth, lines
+
+
+def _find_seldepth(records: list[NDArray[Any]]) -> int:
+    return max(int(R["selective_depth"][0]) for R in records)

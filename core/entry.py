@@ -10,7 +10,7 @@ from core.bind import generic
 from core.bits import U0
 from core.perft import perft, perft_hashed
 from core.rules import count_moves, find_draw, generate_moves, in_check, make_move
-from core.search import deepen
+from core.search import deepen, prove_mate
 
 
 @generic
@@ -50,4 +50,8 @@ def count_lines_hashed(R: Any, TR: Any, depth: Any, address: Any, mask: Any) -> 
 @generic
 def search_root(R: Any, TR: Any) -> None:
     """Search the position of R within the limits written there."""
-    deepen(R[0], TR[0])
+    S = R[0]
+    if S.mate_plies > 0:
+        prove_mate(S, TR[0])
+    else:
+        deepen(S, TR[0])

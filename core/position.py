@@ -57,12 +57,12 @@ class Position:
     @property
     def legal_moves(self) -> list[str]:
         """The legal moves, sorted as text. Draws do not take them away."""
-        return sorted(self._list_moves())
+        return sorted(self.packed_moves())
 
     def push(self, move: str) -> None:
         """Play a legal move, or raise MoveError and stay as before."""
         text = self.game.rules.normalise_move(move)
-        packed = self._list_moves().get(text)
+        packed = self.packed_moves().get(text)
         if packed is None:
             raise MoveError(move, f"not legal in {self.fen()}")
         self._snapshots.append(self._bytes)
@@ -139,7 +139,8 @@ class Position:
         found = self.game.entry.survey(self._load().array, self.game.rules.TABLES)
         return int(found[0]), bool(found[1]), int(found[2])
 
-    def _list_moves(self) -> dict[str, int]:
+    def packed_moves(self) -> dict[str, int]:
+        """Return the legal moves by their text, as kernels take them."""
         record = self._load()
         count = self.game.entry.list_moves(record.array, self.game.rules.TABLES)
         format_move = self.game.rules.format_move

@@ -19,6 +19,8 @@ MAX_HISTORY = 4096
 MAX_COUNTER = np.uint64(9999)
 UNDO_COUNT = 12
 MAX_FEATURES = 32
+# Lines of a search.
+MAX_LINES = 32
 
 # The functions below, by name.
 CONTRACT = (
@@ -68,12 +70,26 @@ SEARCH_FIELDS: list[tuple[Any, ...]] = [
     ("deadline", np.uint64),
     # Where a word lies that may be written at any time: nonzero ends the search.
     ("stop_address", np.uint64),
-    # Written by the search: 1 once it unwinds.
+    # 1 and more for threads that help the first one; lines wanted, at most the moves considered.
+    ("thread", np.uint64),
+    ("lines_wanted", np.uint64),
+    # Root moves that are not searched: those not to be considered come first, then, while a second
+    # or later line is looked for, the first moves of the better ones.
+    ("excluded", np.uint64, (MAX_MOVES,)),
+    ("excluded_count", np.uint64),
+    ("ignored_count", np.uint64),
+    # Where a mate is to be proved or refuted: in at most so many plies; otherwise 0.
+    ("mate_plies", np.int64),
+    # Written by the search: why it unwinds (0: it does not), positions visited, the greatest ply.
     ("stopped", np.uint64),
     ("nodes", np.uint64),
+    ("selective_depth", np.uint64),
     # The depth of the iteration under way; what is mixed into keys while a mate is proved, else 0.
     ("depth", np.int64),
     ("salt", np.uint64),
+    # The root move to be searched first, and the score of the line at `pv[0]`.
+    ("first_move", np.uint64),
+    ("root_score", np.int64),
     # Index into `keys` where the root's key comes to stand.
     ("root_count", np.uint64),
     ("tt_address", np.uint64),
@@ -87,12 +103,15 @@ SEARCH_FIELDS: list[tuple[Any, ...]] = [
     ("attacks", np.uint64, (2,)),
     ("pv", np.uint64, (MAX_PLY, MAX_PLY)),
     ("pv_length", np.uint64, (MAX_PLY,)),
-    # The last finished depth: even version when whole, odd while it is written.
+    # Lines, best first: two pages, of which `line_page` is that of the last finished depth, to be
+    # read by other threads. Even version when whole, odd while the page is turned.
+    ("lines", np.uint64, (2, MAX_LINES, MAX_PLY)),
+    ("line_lengths", np.uint64, (2, MAX_LINES)),
+    ("line_scores", np.int64, (2, MAX_LINES)),
+    ("line_counts", np.uint64, (2,)),
+    ("line_depths", np.uint64, (2,)),
+    ("line_page", np.uint64),
     ("line_version", np.uint64),
-    ("line", np.uint64, (MAX_PLY,)),
-    ("line_length", np.uint64),
-    ("line_depth", np.uint64),
-    ("line_score", np.int64),
 ]
 
 

@@ -3,6 +3,7 @@
 In kernels a score is an int64: centipawns, or MATE less the plies to mate (negative: being mated).
 """
 
+import math
 from dataclasses import dataclass
 
 from core.rules import MAX_PLY
@@ -34,3 +35,26 @@ def unpack_score(score: int) -> Score:
         return Score(cp=score)
     moves = (MATE - abs(score) + 1) // 2
     return Score(mate=moves if score > 0 else -moves)
+
+
+@dataclass(frozen=True)
+class WdlModel:
+    """How scores tell results: a logistic curve each for winning and for losing.
+
+    At `offset` centipawns half of the games are won; `scale` more centipawns multiply the odds by
+    e. Fitted to games that the engine played with itself (`bench/tune.py`).
+    """
+
+    offset: float
+    scale: float
+
+
+def estimate_wdl(score: Score, model: WdlModel) -> tuple[int, int, int]:
+    """Return the chances in thousandths that the side to move wins, draws and loses."""
+    if score.mate is not None:
+        return (1000, 0, 0) if score.mate > 0 else (0, 0, 1000)
+    win, loss = (
+        round(1000 / (1 + math.exp((model.offset - cp) / model.scale)))
+        for cp in (score.cp or 0, -(score.cp or 0))
+    )
+    return win, 1000 - win - loss, loss

@@ -44,11 +44,19 @@ from core.tt import EXACT, LOWER, UPPER, find_bound, find_depth, find_move, find
 _POLL_MASK = np.uint64(1024 - 1)
 _LAST_PLY = np.uint64(MAX_PLY - 2)
 
+# Why a search unwinds: values of `S.stopped`.
+STOPPED_BY_NODES = np.uint64(1)
+STOPPED_BY_WORD = np.uint64(2)
+STOPPED_BY_CLOCK = np.uint64(3)
+
 # How far, in plies, a mate that was found is searched for again without pruning, to have its exact
 # distance. It costs what a full search of that depth costs.
 _PROOF_PLIES = 7
-# Sets the entries of that search apart from those of searches that prune.
+# Sets the entries of that search apart from those of searches that prune, and by the counters on
+# which draws depend: of 14 bits each, shifted to where they do not meet.
 _PROOF_SALT = np.uint64(0x5C4F_17A3_9D0E_6B21)
+_HALFMOVE_SHIFT = np.uint64(48)
+_FULLMOVE_SHIFT = np.uint64(32)
 
 # Centipawns. What a capture may win beyond its gain, in quiescence.
 _GAIN_MARGIN = 150
@@ -85,6 +93,9 @@ def is_repetition(S: Any) -> Any:
     Within the search one return is enough: what could be gained by a second could be gained at
     the first. Positions up to and including the root count as played, so two are needed. Two
     half-moves can be enough to come back: Chakra has passes.
+
+    While a mate is proved, returns within the search are none: the quickest mate never comes back
+    to a position, and so nothing in the table depends on the way to it.
     """
     first = S.key_count - min(S.reversible, S.key_count)
     played = U0
@@ -92,9 +103,13 @@ def is_repetition(S: Any) -> Any:
     place = subtract(S.key_count, U2)
     while place < S.key_count and place >= first:
         if S.keys[place] == S.key:
-            played += U1
-            if place > S.root_count or played == U2:
-                return True
+            if place > S.root_count:
+                if S.salt == U0:
+                    return True
+            else:
+                played += U1
+                if played == U2:
+                    return True
         place = subtract(place, U2)
     return False
 
@@ -105,14 +120,14 @@ def count_node(S: Any) -> Any:
     if S.stopped != U0:
         return True
     if S.nodes >= S.max_nodes:
-        S.stopped = U1
+        S.stopped = STOPPED_BY_NODES
         return True
     S.nodes += U1
     if S.nodes & _POLL_MASK == U0:
         if load_word(S.stop_address, U0) != U0:
-            S.stopped = U1
+            S.stopped = STOPPED_BY_WORD
         elif S.deadline != U0 and read_clock() >= S.deadline:
-            S.stopped = U1
+            S.stopped = STOPPED_BY_CLOCK
     return S.stopped != U0
 
 
@@ -134,6 +149,7 @@ def quiesce(S: Any, T: Any, is_first: Any, alpha: Any, beta: Any) -> Any:
     S.pv_length[ply] = U0
     if count_node(S):
         return np.int64(0)
+    S.selective_depth = max(S.selective_depth, ply)
     is_check = in_check(S, T)
     if is_check:
         count = generate_moves(S, T)
@@ -195,6 +211,10 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any, may_null: Any) -> 
     if is_check and not is_proof and np.int64(ply) < 2 * S.depth:
         depth += 1
     if depth <= 0:
+        if is_proof:
+            count_node(S)
+            is_mated = is_check and count_moves(S, T) == U0
+            return np.int64(ply) - MATE if is_mated else np.int64(DRAW)
         return quiesce(S, T, U1, alpha, beta)
     if count_node(S):
         return np.int64(0)
@@ -208,7 +228,9 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any, may_null: Any) -> 
         if alpha >= beta:
             return alpha
     is_pv = beta - alpha > 1
-    key = S.key ^ S.salt
+    key = S.key
+    if is_proof:
+        key ^= S.salt ^ (S.halfmove << _HALFMOVE_SHIFT) ^ (S.fullmove << _FULLMOVE_SHIFT)
     data = probe(S.tt_address, S.tt_mask, key)
     if data != U0 and not is_pv and find_depth(data) >= depth:
         known = find_score(data, ply)
@@ -243,16 +265,19 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any, may_null: Any) -> 
     count = generate_moves(S, T)
     if count == U0:
         return np.int64(ply) - MATE if is_check else np.int64(DRAW)
-    rate_moves(S, count, find_move(data))
+    rate_moves(S, count, S.first_move if ply == U0 else find_move(data))
     floor = alpha
     best = np.int64(-INFINITY)
     best_move = U0
     index = U0
+    tried = np.int64(0)
     quiets = np.int64(0)
     while index < count:
         move = pick_move(S, index, count)
         is_quiet = S.values[ply, index] < KILLER_VALUE
         index += U1
+        if ply == U0 and is_excluded(S, move):
+            continue
         if is_quiet:
             if is_pruning and depth <= _MAX_FUTILITY_DEPTH and best > -MIN_MATE:
                 if quiets >= _FIRST_QUIETS + _QUIETS_PER_DEPTH * depth * depth:
@@ -260,13 +285,14 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any, may_null: Any) -> 
                 if static + _FUTILITY_MARGIN + _MARGIN_PER_PLY * depth <= alpha:
                     continue
             quiets += 1
+        tried += 1
         make_move(S, T, move)
-        if index == U1:
+        if tried == 1:
             score = -search(S, T, depth - 1, -beta, -alpha, U1)
         else:
             reduction = np.int64(0)
             if depth >= 3 and is_quiet and not is_check and not is_proof:
-                reduction = _REDUCTIONS[min(depth, 31), min(np.int64(index), 63)]
+                reduction = _REDUCTIONS[min(depth, 31), min(tried, 63)]
                 if is_pv:
                     reduction -= 1
                 reduction = max(min(reduction, depth - 2), np.int64(0))
@@ -285,6 +311,8 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any, may_null: Any) -> 
                 alpha = score
                 best_move = move
                 update_pv(S, move)
+                if ply == U0:
+                    S.root_score = score
                 if score >= beta:
                     if find_gain(S, move) <= 0:
                         remember_cutoff(S, move, index, depth)
@@ -294,8 +322,18 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any, may_null: Any) -> 
         bound = LOWER
     elif best <= floor:
         bound = UPPER
-    store(S.tt_address, S.tt_mask, key, best_move, best, depth, bound, ply)
+    if ply > U0 or S.excluded_count == U0:
+        store(S.tt_address, S.tt_mask, key, best_move, best, depth, bound, ply)
     return best
+
+
+@generic
+def is_excluded(S: Any, move: Any) -> Any:
+    """Return whether a root move is not to be searched."""
+    for index in range(S.excluded_count):
+        if S.excluded[index] == move:
+            return True
+    return False
 
 
 @generic
@@ -311,47 +349,100 @@ def update_pv(S: Any, move: Any) -> None:
 
 
 @generic
-def publish_line(S: Any, depth: Any, score: Any) -> None:
-    """Copy the root's line to where another thread may read it."""
-    S.line_version += U1
+def keep_line(S: Any, rank: Any, score: Any) -> None:
+    """Copy the root's line to the page under way, below those among its first `rank` as good."""
+    page = S.line_page ^ U1
+    place = rank
+    while place > U0 and S.line_scores[page, place - U1] < score:
+        above = place - U1
+        S.line_scores[page, place] = S.line_scores[page, above]
+        S.line_lengths[page, place] = S.line_lengths[page, above]
+        for index in range(S.line_lengths[page, above]):
+            S.lines[page, place, index] = S.lines[page, above, index]
+        place = above
+    S.line_scores[page, place] = score
+    S.line_lengths[page, place] = S.pv_length[0]
     for index in range(S.pv_length[0]):
-        S.line[index] = S.pv[0, index]
-    S.line_length = S.pv_length[0]
-    S.line_depth = depth
-    S.line_score = score
+        S.lines[page, place, index] = S.pv[0, index]
+    S.line_counts[page] = rank + U1
+
+
+@generic
+def publish_lines(S: Any, depth: Any) -> None:
+    """Turn the page under way to where other threads may read it."""
+    S.line_depths[S.line_page ^ U1] = depth
     S.line_version += U1
+    S.line_page ^= U1
+    S.line_version += U1
+
+
+@generic
+def guess_line(S: Any, T: Any) -> None:
+    """Publish, as depth 0, the move that would be tried first, and the static score."""
+    count = generate_moves(S, T)
+    rate_moves(S, count, U0)
+    index = U0
+    move = pick_move(S, index, count)
+    while is_excluded(S, move):
+        index += U1
+        move = pick_move(S, index, count)
+    S.pv[0, 0] = move
+    S.pv_length[0] = U1
+    keep_line(S, U0, np.int64(evaluate(S, T)))
+    publish_lines(S, U0)
 
 
 @generic
 def deepen(S: Any, T: Any) -> None:
     """Search a position that has a legal move, depth by depth, until a limit is reached.
 
-    The result is the published line of the last depth that was finished; before that, of depth 0:
-    the move that would be tried first, and the static score. Ends early once the exact distance of
-    a mate is known.
+    The result is the published lines: of the last depth that was finished, or, if only one line is
+    wanted, a better move that was found in the next. Before depth 1 that is a guess. Ends early
+    once the exact distance of a mate is known, one line being wanted.
     """
-    count = generate_moves(S, T)
-    rate_moves(S, count, U0)
-    S.pv[0, 0] = pick_move(S, U0, count)
-    S.pv_length[0] = U1
-    publish_line(S, U0, np.int64(evaluate(S, T)))
+    guess_line(S, T)
     depth = np.int64(1)
-    score = np.int64(0)
+    # Once it is known that there is none, mates in fewer plies than this.
+    refuted = np.int64(0)
     while depth <= S.max_depth:
-        S.depth = depth
-        score = search_window(S, T, depth, score)
+        # Every other thread goes a ply ahead.
+        S.depth = depth + np.int64(S.thread & U1)
+        search_lines(S, T, S.depth)
         if S.stopped != U0:
+            if S.lines_wanted == U1 and S.pv_length[0] > U0 and abs(S.root_score) < MIN_MATE:
+                keep_line(S, U0, S.root_score)
+                publish_lines(S, S.line_depths[S.line_page])
             return
-        publish_line(S, np.uint64(depth), score)
-        plies = MATE - abs(score)
-        if plies <= _PROOF_PLIES:
-            score = prove_mate(S, T, plies)
-            if S.stopped == U0:
-                publish_line(S, np.uint64(depth), score)
-            return
-        if plies <= depth:
-            return
+        publish_lines(S, np.uint64(depth))
+        known = S.line_scores[S.line_page, 0]
+        if S.lines_wanted == U1 and abs(known) >= MIN_MATE:
+            plies = MATE - abs(known)
+            if plies <= _PROOF_PLIES or (refuted == 0 and plies <= depth):
+                if prove_distance(S, T, known) or S.stopped != U0:
+                    return
+                refuted = np.int64(_PROOF_PLIES + 1)
+            if plies <= refuted + 1:
+                return
         depth += 1
+
+
+@generic
+def search_lines(S: Any, T: Any, depth: Any) -> None:
+    """Find the lines wanted, each after the first without the first moves of those before."""
+    last = S.line_page
+    S.excluded_count = S.ignored_count
+    for rank in range(S.lines_wanted):
+        guess = np.int64(0)
+        if rank < S.line_counts[last]:
+            S.first_move = S.lines[last, rank, 0]
+            guess = S.line_scores[last, rank]
+        score = search_window(S, T, depth, guess)
+        if S.stopped != U0:
+            break
+        keep_line(S, rank, score)
+        S.excluded[S.excluded_count] = S.pv[0, 0]
+        S.excluded_count += U1
+    S.excluded_count = S.ignored_count
 
 
 @generic
@@ -376,9 +467,48 @@ def search_window(S: Any, T: Any, depth: Any, guess: Any) -> Any:
 
 
 @generic
-def prove_mate(S: Any, T: Any, plies: Any) -> Any:
-    """Return the exact score of a root where a mate in `plies` was found: nothing is left out."""
+def prove_distance(S: Any, T: Any, known: Any) -> Any:
+    """Publish the exact score of a root where a mate was found, and return whether that is known.
+
+    `known`: the score it was found with, which cannot be too good for the side that mates. Nothing
+    is left out in _PROOF_PLIES plies; a mate that takes more may still be told too long.
+    """
+    # Narrower windows would cost the line its end: it is whole only inside of them.
+    alpha, beta = np.int64(DRAW), np.int64(INFINITY)
+    if known < 0:
+        alpha, beta = np.int64(-INFINITY), np.int64(DRAW)
     S.salt = _PROOF_SALT
-    score = search(S, T, plies, np.int64(-INFINITY), np.int64(INFINITY), U0)
+    score = search(S, T, min(MATE - abs(known), np.int64(_PROOF_PLIES)), alpha, beta, U0)
     S.salt = U0
-    return score
+    if S.stopped != U0 or abs(score) < MIN_MATE:
+        return False
+    keep_line(S, U0, score)
+    publish_lines(S, S.line_depths[S.line_page])
+    return True
+
+
+@generic
+def prove_mate(S: Any, T: Any) -> None:
+    """Look for the quickest mate by the side to move in at most `S.mate_plies`.
+
+    Nothing is left out. A mate that is found is published; otherwise, unless the search was
+    stopped, there is none, and the published line is that of depth 1.
+    """
+    guess_line(S, T)
+    S.depth = np.int64(1)
+    search_lines(S, T, S.depth)
+    if S.stopped != U0:
+        return
+    publish_lines(S, U1)
+    S.salt = _PROOF_SALT
+    plies = np.int64(1)
+    while plies <= S.mate_plies and S.stopped == U0:
+        S.depth = plies
+        if search(S, T, plies, MATE - plies - 1, MATE - plies, U0) >= MATE - plies:
+            # Again, for the whole line.
+            score = search(S, T, plies, np.int64(DRAW), np.int64(INFINITY), U0)
+            if S.stopped == U0:
+                keep_line(S, U0, score)
+                publish_lines(S, np.uint64(plies))
+            return
+        plies += 2

@@ -54,7 +54,7 @@ def run_kernels(game: Game) -> None:
     table = np.zeros(2, dtype=np.uint64)
     stop = np.zeros(1, dtype=np.uint64)
     R["tt_address"], R["stop_address"] = table.ctypes.data, stop.ctypes.data
-    R["max_nodes"], R["max_depth"] = 100, 2
+    R["max_nodes"], R["max_depth"], R["lines_wanted"] = 100, 2, 1
     entry.search_root(R, TR)
     entry.list_moves(R, TR)
     entry.make_root_move(R, TR, R["moves"][0, 0, 0])

@@ -21,10 +21,12 @@ from core.caissa.notation import format_move, format_position, normalise_move, p
 from core.caissa.outcome import find_draw
 from core.caissa.position import compute_key
 from core.caissa.tables import TABLES
+from core.caissa.weights import WDL
 
 __all__ = [
     "STATE",
     "TABLES",
+    "WDL",
     "compute_key",
     "count_moves",
     "evaluate",

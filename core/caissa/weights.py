@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from core.score import WdlModel
+
 # Features, each the difference between the side to move and the other; places in `S.features`.
 # 0: to be on move; 1 to 4: pieces by type.
 TEMPO = 0
@@ -57,3 +59,5 @@ WEIGHTS = np.array(
     ],
     dtype=np.int64,
 )
+
+WDL = WdlModel(offset=120, scale=180)

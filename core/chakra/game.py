@@ -21,10 +21,12 @@ from core.chakra.notation import format_move, format_position, normalise_move, p
 from core.chakra.outcome import find_draw
 from core.chakra.position import compute_key
 from core.chakra.tables import TABLES
+from core.chakra.weights import WDL
 
 __all__ = [
     "STATE",
     "TABLES",
+    "WDL",
     "compute_key",
     "count_moves",
     "evaluate",

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from core.score import WdlModel
+
 # Features, each the difference between the side to move and the other; places in `S.features`.
 # 0 to 7: men by type (0: the transmitter, 1: to be on move).
 TRANSMITTER = 0
@@ -73,3 +75,5 @@ WEIGHTS = np.array(
     ],
     dtype=np.int64,
 )
+
+WDL = WdlModel(offset=120, scale=180)

@@ -12,9 +12,11 @@ import pytest
 from core.engine import Analysis, Engine
 from core.games import VARIANTS
 from core.limits import MAX_DEPTH, MAX_NODES, Limits, size_table
+from core.notation import MoveError
 from core.position import Position
 from core.rules import MAX_HISTORY
 from core.score import MATE, MIN_MATE, Score, unpack_score
+from core.search import STOPPED_BY_WORD
 from tests.core import mates
 from tests.core.exercise import exercise, finish, start
 from tests.core.judge import VARIANT_NAMES, find_judge, find_samples, set_up
@@ -73,7 +75,7 @@ def test_node_limit_is_reached_and_never_exceeded(variant: str, nodes: int) -> N
     found = search(variant, nodes=nodes)
     assert found.nodes == nodes
     assert found.bestmove in Position(variant).legal_moves
-    assert not found.stopped
+    assert found.ended == "nodes"
 
 
 @each_variant
@@ -93,7 +95,7 @@ def test_node_limit_is_not_exceeded_anywhere(variant: str) -> None:
 def test_depth_limit_is_what_is_searched(variant: str, depth: int) -> None:
     found = search(variant, depth=depth)
     assert found.depth == depth
-    assert not found.stopped
+    assert found.ended == "depth"
 
 
 @each_variant
@@ -112,7 +114,7 @@ def test_first_limit_reached_ends_it(variant: str) -> None:
     timed = search(variant, depth=MAX_DEPTH, nodes=MAX_NODES, movetime=20)
     assert timed.nodes > 0
     assert timed.bestmove in Position(variant).legal_moves
-    assert not timed.stopped
+    assert timed.ended == "movetime"
 
 
 def test_greatest_depth_is_searched_where_there_is_little_to_search() -> None:
@@ -134,6 +136,11 @@ def test_greatest_depth_is_searched_where_there_is_little_to_search() -> None:
         ({"depth": MAX_DEPTH + 1}, f"depth {MAX_DEPTH + 1} is not between 1 and {MAX_DEPTH}"),
         ({"movetime": 0, "nodes": 1}, "movetime 0 is not between"),
         ({"movetime": 2**40 + 1}, "movetime 1099511627777 is not between"),
+        ({"mate": 0}, "mate 0 is not between 1 and 50"),
+        ({"depth": 1, "threads": 0}, "threads 0 is not between 1 and 256"),
+        ({"depth": 1, "hash_mb": 0}, "hash_mb 0 is not between 1 and"),
+        ({"depth": 1, "multipv": 33}, "multipv 33 is not between 1 and 32"),
+        ({"nodes": 2, "threads": 3}, "nodes 2 are fewer than threads 3"),
     ],
 )
 def test_limits_out_of_range_are_refused(limits: dict[str, int], message: str) -> None:
@@ -145,6 +152,11 @@ def test_table_size_follows_from_the_limits_alone() -> None:
     sizes = [size_table(Limits(nodes=nodes)) for nodes in (1, 1024, 1025, 4097, 10**6, MAX_NODES)]
     assert sizes == [1 << 10, 1 << 10, 1 << 11, 1 << 13, 1 << 20, 1 << 22]
     assert size_table(Limits(depth=5)) == 1 << 20
+    assert [size_table(Limits(depth=5, hash_mb=mb)) * 16 for mb in (1, 3, 64)] == [
+        1 << 20,
+        2 << 20,
+        64 << 20,
+    ]
     assert [size_table(Limits(movetime=ms)) for ms in (1, 5, 2**40)] == [1 << 13, 1 << 15, 1 << 22]
 
 
@@ -208,7 +220,8 @@ def test_finished_roots_have_a_result_and_no_line(
 ) -> None:
     found = search(variant, fen, moves, nodes=1000)
     score = Score(mate=0) if result == "checkmate" else Score(cp=0)
-    assert found == Analysis(None, score, 0, 0, 0.0, [], result, False)
+    wdl = (0, 0, 1000) if result == "checkmate" else (0, 1000, 0)
+    assert found == Analysis(None, score, wdl, 0, 0, 0, 0.0, [], result, "over")
     assert found.pv == []
 
 
@@ -219,36 +232,36 @@ def test_finished_roots_have_a_result_and_no_line(
 def test_stop_from_another_thread_ends_the_search(variant: str) -> None:
     engine, found = Engine(), list[Analysis]()
     position = Position(variant)
-    assert engine.read_line() is None
+    assert engine.read_progress() is None
     assert engine.nodes == 0
     thread = threading.Thread(target=lambda: found.append(engine.search(position, ENDLESS)))
     thread.start()
     pause = threading.Event()
-    while (seen := engine.read_line()) is None:
+    while (seen := engine.read_progress()) is None:
         pause.wait(0.001)
     nodes = engine.nodes
     engine.stop()
     thread.join()
-    depth, line = seen
-    assert depth >= 1
-    assert line.pv[0] in position.legal_moves
+    assert seen.depth >= 1
+    assert seen.lines[0].pv[0] in position.legal_moves
     (analysis,) = found
-    assert analysis.stopped
-    assert analysis.depth >= depth
+    assert analysis.ended == "stopped"
+    assert analysis.depth >= seen.depth
+    assert analysis.nodes >= seen.nodes
     assert analysis.nodes == engine.nodes >= nodes > 0
     assert analysis.bestmove in position.legal_moves
     # The next one is not stopped.
     again = engine.search(position, Limits(nodes=2000))
-    assert (again.nodes, again.stopped) == (2000, False)
+    assert (again.nodes, again.ended) == (2000, "nodes")
 
 
 def test_stop_is_seen_within_about_a_thousand_nodes() -> None:
     """The word is set before the search begins, where nobody clears it."""
     engine, position = Engine(), Position("caissa")
-    R = engine._set_up(position, ENDLESS, 0)
+    (R,) = engine._set_up(position, ENDLESS, 0)
     engine.stop()
     position.game.entry.search_root(R, position.game.rules.TABLES)
-    assert int(R["stopped"][0]) == 1
+    assert int(R["stopped"][0]) == int(STOPPED_BY_WORD)
     assert int(R["nodes"][0]) == 1024
 
 
@@ -259,9 +272,9 @@ def test_lines_read_during_a_search_are_whole(variant: str) -> None:
     thread.start()
     lines = {}
     while thread.is_alive():
-        seen = engine.read_line()
+        seen = engine.read_progress()
         if seen:
-            lines[seen[0]] = seen[1]
+            lines[seen.depth] = seen.lines[0]
     thread.join()
     for line in lines.values():
         board = Position(variant, position.fen())
@@ -337,6 +350,126 @@ def test_lines_can_be_played(variant: str) -> None:
         assert_line_is_legal(variant, fen, found)
         (line,) = found.lines
         assert (line.rank, line.score, line.pv) == (1, found.score, found.pv)
+
+
+# Lines wanted, moves considered
+
+
+@each_variant
+def test_several_lines_are_the_best_ones_in_order(variant: str) -> None:
+    engine = Engine()
+    for fen in choose_fens(variant, 6):
+        position = Position(variant, fen)
+        found = engine.search(position, Limits(depth=1, multipv=3))
+        assert [line.rank for line in found.lines] == list(range(1, len(found.lines) + 1))
+        assert len(found.lines) == min(3, len(position.legal_moves))
+        assert len({line.pv[0] for line in found.lines}) == len(found.lines)
+        scores = [rank_score(line.score) for line in found.lines]
+        assert scores == sorted(scores, reverse=True)
+        best = engine.search(position, Limits(depth=1))
+        assert rank_score(best.score) <= scores[0]
+
+
+def rank_score(score: Score) -> float:
+    if score.mate is None:
+        return float(score.cp or 0)
+    return (10**6 - abs(score.mate)) * (1 if score.mate > 0 else -1)
+
+
+def test_more_lines_than_moves_are_all_the_moves() -> None:
+    position = Position("chakra", "7k/5p2/8/8/8/8/P7/K7 w - - 0 1")
+    found = Engine().search(position, Limits(depth=3, multipv=32))
+    assert sorted(line.pv[0] for line in found.lines) == position.legal_moves
+
+
+@each_variant
+def test_several_lines_are_of_the_same_depth_and_equal_each_time(variant: str) -> None:
+    limits = Limits(nodes=20_000, multipv=4)
+    first, second = (Engine().search(Position(variant), limits) for _ in range(2))
+    assert show(first) == show(second)
+    for line in first.lines:
+        board = Position(variant)
+        for move in line.pv:
+            board.push(move)
+
+
+def test_a_move_to_consider_must_be_legal() -> None:
+    position = Position("chakra")
+    with pytest.raises(MoveError, match="e2e5"):
+        Engine().search(position, Limits(depth=1, searchmoves=("e2e4", "e2e5")))
+    with pytest.raises(MoveError, match="nonsense"):
+        Engine().search(position, Limits(depth=1, searchmoves=("nonsense",)))
+
+
+def test_only_moves_considered_are_searched() -> None:
+    found = Engine().search(
+        Position("chakra"), Limits(depth=5, multipv=5, searchmoves=("e2e4", "a1b3"))
+    )
+    assert sorted(line.pv[0] for line in found.lines) == ["a1b3", "e2e4"]
+
+
+# Threads
+
+
+@each_variant
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_search_within_the_limits(variant: str, threads: int) -> None:
+    engine = Engine()
+    found = engine.search(Position(variant), Limits(nodes=30_000, threads=threads))
+    assert 10_000 <= found.nodes <= 30_000
+    found = engine.search(Position(variant), Limits(depth=5, threads=threads))
+    assert (found.depth, found.ended) == (5, "depth")
+    # One thread is deterministic whatever others did before.
+    alone = Limits(nodes=2000)
+    assert show(engine.search(Position(variant), alone)) == show(search(variant, nodes=2000))
+
+
+@each_variant
+def test_threads_find_the_same_mates(variant: str) -> None:
+    engine = Engine()
+    for row in [row for row in MATES if row["variant"] == variant][::3]:
+        depth = 2 * count_plies(row["mate"]) + 4
+        found = engine.search(Position(variant, row["fen"]), Limits(depth=depth, threads=2))
+        assert found.score == Score(mate=row["mate"]), row
+        assert_line_is_legal(variant, row["fen"], found)
+
+
+# Mates asked for
+
+
+@each_variant
+def test_mates_asked_for_are_proved_or_refuted(variant: str) -> None:
+    engine = Engine()
+    for row in [row for row in MATES if row["variant"] == variant]:
+        position, mate = Position(variant, row["fen"]), row["mate"]
+        if mate < 0:
+            assert engine.search(position, Limits(mate=2)).mate_verdict == "refuted"
+            continue
+        for asked in (mate, mate + 1):
+            found = engine.search(position, Limits(mate=asked))
+            assert (found.mate_verdict, found.ended) == ("proved", "mate")
+            assert found.score == Score(mate=mate)
+            assert_line_is_legal(variant, row["fen"], found)
+        if mate > 1:
+            found = engine.search(position, Limits(mate=mate - 1))
+            assert (found.mate_verdict, found.ended) == ("refuted", "mate")
+            assert found.bestmove in position.legal_moves
+
+
+def test_a_mate_search_that_is_cut_short_knows_nothing() -> None:
+    found = search("chakra", mate=5, nodes=500)
+    assert (found.mate_verdict, found.ended, found.nodes) == ("unknown", "nodes", 500)
+
+
+def test_no_other_search_tells_of_a_question_for_mate() -> None:
+    assert search("chakra", depth=1).mate_verdict is None
+
+
+def test_a_mate_that_comes_too_late_is_refuted() -> None:
+    """In Chakra the hundredth half-move comes before the mating move."""
+    fen = "7k/8/5K2/8/8/8/2Q5/8 w - - {} 50"
+    assert search("chakra", fen.format(97), mate=2).mate_verdict == "proved"
+    assert search("chakra", fen.format(98), mate=2).mate_verdict == "refuted"
 
 
 # Draws
