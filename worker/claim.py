@@ -2,9 +2,11 @@
 
 The keeper looks every `flush_interval`. It hands in what is finished and renews the claim only when
 something moved; it ends the running unit when the claim is lost, its job cancelled or the worker
-stopping; and it ends the whole process when a search hangs, since nothing else can.
+stopping; and it ends the whole process when a search hangs, since nothing else can. A search that
+keeps even the keeper from running is ended by an alarm that the keeper puts off at every look.
 """
 
+import faulthandler
 import logging
 import math
 import os
@@ -24,6 +26,11 @@ from worker.store import Claim, ClaimedUnit, ClaimState, Finished, Store
 
 HUNG_EXIT_CODE = 70
 """How a process ends itself when its search hangs."""
+SEIZED_SECONDS = 30.0
+"""Seconds without a look of the keeper after which the process ends; far above a lease, since a
+process that was suspended ends so, too."""
+STANDARD_ERROR = 2
+"""Its descriptor: under Celery `sys.stderr` is no file."""
 HAND_IN_PATIENCE = 30.0
 """Seconds to go on trying to hand in the last rows while the store is away."""
 HAND_IN_PAUSE = 0.5
@@ -82,6 +89,7 @@ class ClaimRun:
         finally:
             self._done.set()
             keeper.join()
+            faulthandler.cancel_dump_traceback_later()
         self._conclude()
 
     def _run_unit(self, unit: ClaimedUnit) -> Finished | None:
@@ -108,8 +116,10 @@ class ClaimRun:
         """Look after the claim until its units are done. The keeper's thread."""
         patience = math.ceil(self._settings.lease / self._settings.flush_interval)
         progress, still = self._progress(), 0
+        put_off_alarm()
         # Looks are counted, not seconds: a process that was itself suspended has not hung.
         while not self._done.wait(self._settings.flush_interval):
+            put_off_alarm()
             before, progress = progress, self._progress()
             still = still + 1 if progress == before else 0
             if still >= patience:
@@ -167,3 +177,11 @@ class ClaimRun:
             with suppress(redis.RedisError):  # then the claim expires by itself
                 self._store.abandon(self._claim, cause)
         os._exit(HUNG_EXIT_CODE)
+
+
+def put_off_alarm() -> None:
+    """End this process after `SEIZED_SECONDS`, unless called again or cancelled before.
+
+    By a thread that needs nothing of Python, so that it runs when no other can.
+    """
+    faulthandler.dump_traceback_later(SEIZED_SECONDS, exit=True, file=STANDARD_ERROR)

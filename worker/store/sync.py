@@ -111,14 +111,14 @@ class Store:
 
     def release(self, claim: Claim) -> int:
         """Hand back the units not handed in, without counting an attempt; return their number."""
-        return int(self._release(args=[claim.token]))
+        return int(self._release(args=[claim.token, claim.job_id]))
 
     def abandon(self, claim: Claim, cause: str) -> None:
         """Give up a claim in which a unit went wrong beyond repair; the attempts count.
 
         Its unfinished units are tried again one by one, or given up with this cause.
         """
-        self._abandon(args=[claim.token, self._settings.max_attempts, cause])
+        self._abandon(args=[claim.token, claim.job_id, self._settings.max_attempts, cause])
 
     def has_work(self) -> bool:
         """Return whether any unit waits to be claimed."""

@@ -60,6 +60,12 @@ local function add_claimable(id, count)
   end
 end
 
+-- Whether a claim on a job is still held. A store that was emptied gives tokens out again, so a token
+-- alone may be another's.
+local function holds(token, id)
+  return call('HGET', 'tw:claim:' .. token, 'job') == id
+end
+
 local function close_claim(token)
   local class, left = unpack(call('HMGET', 'tw:claim:' .. token, 'class', 'left'))
   call('HINCRBY', 'tw:load', 'claimed:' .. class, -left)

@@ -6,7 +6,7 @@
 local token, id, lease = ARGV[1], ARGV[2], ARGV[3]
 local key, claim = job_key(id), 'tw:claim:' .. token
 
-if call('EXISTS', claim) == 0 then
+if not holds(token, id) then
   return {0, call('HGET', key, 'state') == 'CANCELLED' and 'cancelled' or 'lost'}
 end
 local accepted, done, nodes, search_us = 0, 0, 0, 0
