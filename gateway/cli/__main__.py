@@ -17,6 +17,7 @@ COMMANDS = {
     "search": ("gateway.cli.local", "Search a position in this process."),
     "bench": ("gateway.cli.local", "Show the search's signature for a fixed workload."),
     "warmup": ("gateway.cli.local", "Compile every kernel once."),
+    "player": ("gateway.cli.player", "Play one game in the CodeCup protocol."),
     "uci": ("gateway.cli.uci", "Speak UCI on standard input and output."),
     "match": ("gateway.cli.match", "Play matches between engines."),
     "serve": ("gateway.cli.stack", "Run the whole service on this machine."),

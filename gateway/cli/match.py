@@ -1,5 +1,8 @@
 """`tilewarp match`: games between two engines, and what their results say."""
 
+import math
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import click
@@ -7,28 +10,84 @@ import click
 from core.games import VARIANTS
 from gateway.cli.errors import WrongInput
 from gateway.cli.rows import dump
-from gateway.match.engines import parse_spec
+from gateway.match.engines import CODECUP, Spec, parse_spec
 from gateway.match.game import Game, TimeControl
-from gateway.match.program import ProgramFault
+from gateway.match.log import LogError, MatchLog, make_header
+from gateway.match.program import Keeper, ProgramFault
 from gateway.match.rating import Sprt, find_elo_bounds, find_share
-from gateway.match.tournament import Plan, Round, Standing, play_match
+from gateway.match.tournament import Plan, Round, Standing, find_identities, play_match
 
-NAMES = ("first", "second")
+DEFAULT_NAMES = ("first", "second")
 
 
 @click.command()
 @click.argument("variant", type=click.Choice(list(VARIANTS)))
-@click.option("--engine", "engines", multiple=True, metavar="SPEC", help="An engine; twice.")
-@click.option("--nodes", type=click.IntRange(1), metavar="N", help="Nodes for a move.")
-@click.option("--movetime", type=click.IntRange(1), metavar="MS", help="Milliseconds for a move.")
-@click.option("--clock", type=float, metavar="SECONDS", help="Seconds for all moves of a game.")
-@click.option("--grace", type=click.IntRange(0), default=1000, show_default=True, metavar="MS")
-@click.option("--pairs", type=click.IntRange(1), default=100, show_default=True, metavar="N")
-@click.option("--concurrency", type=click.IntRange(1), default=1, show_default=True, metavar="N")
-@click.option("--seed", type=int, default=1, show_default=True, metavar="N")
-@click.option("--sprt", type=(float, float), metavar="ELO0 ELO1")
-@click.option("--alpha", type=float, default=0.05, show_default=True)
-@click.option("--beta", type=float, default=0.05, show_default=True)
+@click.option(
+    "--engine",
+    "engines",
+    multiple=True,
+    metavar="SPEC",
+    help="An engine, given twice: [NAME=]builtin[:threads=N,hash-mb=MB], [NAME=]uci:COMMAND or "
+    "[NAME=]codecup:COMMAND.",
+)
+@click.option("--nodes", type=click.IntRange(1), metavar="N", help="Bound each move by nodes.")
+@click.option("--movetime", type=click.IntRange(1), metavar="MS", help="Bound each move by time.")
+@click.option(
+    "--clock",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Give each side so much time for a whole game.",
+)
+@click.option(
+    "--grace",
+    type=click.IntRange(0),
+    default=1000,
+    show_default=True,
+    metavar="MS",
+    help="Forgive so much time beyond a move's or a game's.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Play N openings, each twice with colours exchanged.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Play N games at a time.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Choose other openings.",
+)
+@click.option(
+    "--sprt",
+    type=(float, float),
+    metavar="ELO0 ELO1",
+    help="End when the first engine is found to be stronger by ELO0 rather, or by ELO1.",
+)
+@click.option(
+    "--alpha", type=float, default=0.05, show_default=True, help="Chance to accept ELO1 wrongly."
+)
+@click.option(
+    "--beta", type=float, default=0.05, show_default=True, help="Chance to accept ELO0 wrongly."
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write each game to FILE, and go on with the match that is there.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one object.")
 def match(
     variant: str,
@@ -43,77 +102,126 @@ def match(
     sprt: tuple[float, float] | None,
     alpha: float,
     beta: float,
+    out: Path | None,
     as_json: bool,
 ) -> None:
-    """Play pairs of games between two engines, and judge the difference in strength.
-
-    A SPEC is `[NAME=]builtin[:OPTION=VALUE,…]`, `[NAME=]uci:COMMAND` or `[NAME=]codecup:COMMAND`.
-    """
-    if len(engines) != 2:
-        raise WrongInput("--engine is needed twice")
-    if sum(bound is not None for bound in (nodes, movetime, clock)) != 1:
-        raise WrongInput("one of --nodes, --movetime and --clock is needed")
+    """Play pairs of games between two engines, and judge how much stronger the first is."""
     try:
-        first, second = (
-            parse_spec(text, name, variant) for text, name in zip(engines, NAMES, strict=True)
+        plan = Plan(
+            variant=variant,
+            engines=_parse_engines(engines, variant),
+            control=TimeControl(nodes, movetime, clock, grace),
+            pairs=pairs,
+            seed=seed,
+            sprt=Sprt(*sprt, alpha, beta) if sprt else None,
+            concurrency=concurrency,
         )
-        test = Sprt(*sprt, alpha, beta) if sprt else None
+        _check(plan)
     except ValueError as error:
         raise WrongInput(str(error)) from error
-    control = TimeControl(nodes, movetime, clock, grace)
-    plan = Plan(variant, (first, second), control, pairs, seed, test, concurrency)
-    standing = Standing()
-
-    def report(task: Round, game: Game) -> None:
-        white, black = plan.engines[task.white].name, plan.engines[1 - task.white].name
-        click.echo(
-            f"pair {task.pair + 1}: {white} - {black} {game.result}, {game.reason} after "
-            f"{len(game.opening) + len(game.moves)} plies. {_summarise(plan, standing)}",
-            err=True,
-        )
-
-    try:
-        play_match(plan, standing, report)
-    except ProgramFault as error:
-        raise WrongInput(str(error)) from error
+    standing = _play(plan, out)
     click.echo(dump(_summary_object(plan, standing)) if as_json else _summarise(plan, standing))
 
 
-def _summary_object(plan: Plan, standing: Standing) -> dict[str, Any]:
-    tally = standing.tally
-    share, error = find_share(tally.pairs)
-    elo, low, high = find_elo_bounds(tally.pairs)
-    summary = {
-        "won": tally.won,
-        "drawn": tally.drawn,
-        "lost": tally.lost,
-        "pairs": tally.pairs,
-        "share": share,
-        "error": error,
-        "elo": elo,
-        "elo_low": low,
-        "elo_high": high,
-    }
-    if plan.sprt is not None:
-        summary |= {
-            "llr": plan.sprt.find_llr(tally.pairs),
-            "accepted": plan.sprt.decide(tally.pairs),
-        }
-    return summary
+def _parse_engines(texts: tuple[str, ...], variant: str) -> tuple[Spec, Spec]:
+    if len(texts) != 2:
+        raise ValueError(f"--engine is needed twice, and given {len(texts)} times")
+    first, second = (
+        parse_spec(text, name, variant) for text, name in zip(texts, DEFAULT_NAMES, strict=True)
+    )
+    if first.name == second.name:
+        raise ValueError(f"both engines are named {first.name}")
+    return first, second
+
+
+def _check(plan: Plan) -> None:
+    """Raise ValueError for settings that do not go together."""
+    control = plan.control
+    given = [b for b in (control.nodes, control.movetime, control.clock) if b is not None]
+    if len(given) != 1:
+        raise ValueError("one of --nodes, --movetime and --clock is needed")
+    if control.nodes and any(spec.protocol == CODECUP for spec in plan.engines):
+        raise ValueError("a codecup engine cannot be told --nodes")
+
+
+def _play(plan: Plan, out: Path | None) -> Standing:
+    standing = Standing()
+    with ExitStack() as stack:
+        keeper = stack.enter_context(Keeper())
+        try:
+            identities = find_identities(plan.engines, keeper)
+        except ProgramFault as error:
+            raise WrongInput(str(error)) from error
+        log = stack.enter_context(_open_log(plan, identities, out)) if out else None
+        for task, game in log.games if log else []:
+            standing.add(task, game)
+
+        def report(task: Round, game: Game) -> None:
+            if log:
+                log.add(task, game)
+            click.echo(f"{_describe(plan, task, game)}; {_summarise(plan, standing)}", err=True)
+
+        play_match(plan, standing, keeper, report)
+    return standing
+
+
+def _open_log(plan: Plan, identities: list[str], out: Path) -> MatchLog:
+    first, second = plan.engines
+    try:
+        return MatchLog(out, make_header(plan, identities), (first.name, second.name))
+    except (LogError, OSError) as error:
+        raise WrongInput(f"{out}: {error}") from error
+
+
+def _describe(plan: Plan, task: Round, game: Game) -> str:
+    white, black = plan.engines[task.white].name, plan.engines[1 - task.white].name
+    plies = len(game.opening) + len(game.moves)
+    return f"pair {task.pair}: {white} - {black} {game.result}, {game.reason}, {plies} plies"
 
 
 def _summarise(plan: Plan, standing: Standing) -> str:
-    tally = standing.tally
-    share, error = find_share(tally.pairs)
-    elo, low, high = find_elo_bounds(tally.pairs)
-    text = (
-        f"{plan.engines[0].name}: +{tally.won} ={tally.drawn} -{tally.lost}, "
-        f"{100 * share:.1f} % (standard error {100 * error:.1f}), "
-        f"Elo {elo:+.1f} [{low:+.1f}, {high:+.1f}], pairs {tally.pairs}"
-    )
+    share, error = find_share(standing.pairs)
+    elo, low, high = find_elo_bounds(standing.pairs)
+    text = f"{plan.engines[0].name}: +{standing.won} ={standing.drawn} -{standing.lost}"
+    if sum(standing.pairs):
+        text += (
+            f", {100 * share:.1f} % (standard error {100 * error:.1f})"
+            f", Elo {elo:+.1f} [{low:+.1f}, {high:+.1f}], pairs {standing.pairs}"
+        )
+    if any(standing.forfeits):
+        text += f", forfeits {standing.forfeits[0]} and {standing.forfeits[1]}"
     if plan.sprt is not None:
         lower, upper = plan.sprt.bounds
-        accepted = plan.sprt.decide(tally.pairs)
-        text += f", LLR {plan.sprt.find_llr(tally.pairs):.2f} [{lower:.2f}, {upper:.2f}]"
-        text += f", {accepted} accepted" if accepted else ""
+        text += f", LLR {plan.sprt.find_llr(standing.pairs):.2f} [{lower:.2f}, {upper:.2f}]"
+        accepted = plan.sprt.decide(standing.pairs)
+        text += f", Elo {accepted:g} accepted" if accepted is not None else ""
     return text
+
+
+def _summary_object(plan: Plan, standing: Standing) -> dict[str, Any]:
+    share, error = find_share(standing.pairs)
+    elo, low, high = find_elo_bounds(standing.pairs)
+    fields: dict[str, Any] = {
+        "variant": plan.variant,
+        "engines": [spec.name for spec in plan.engines],
+        "won": standing.won,
+        "drawn": standing.drawn,
+        "lost": standing.lost,
+        "forfeits": standing.forfeits,
+        "pairs": standing.pairs,
+        "percent": _finite(100 * share),
+        "standard_error": _finite(100 * error),
+        "elo": _finite(elo),
+        "elo_low": _finite(low),
+        "elo_high": _finite(high),
+    }
+    if plan.sprt is not None:
+        fields["llr"] = round(plan.sprt.find_llr(standing.pairs), 4)
+        fields["llr_bounds"] = [round(bound, 4) for bound in plan.sprt.bounds]
+        fields["accepted"] = plan.sprt.decide(standing.pairs)
+    return fields
+
+
+def _finite(value: float) -> float | None:
+    """Return a figure as JSON can have it; None stands for infinity."""
+    return round(value, 2) if math.isfinite(value) else None

@@ -15,6 +15,7 @@ START_SECONDS = 120.0
 """The longest time that a program may take to be ready: it may have to compile first."""
 FAREWELL_SECONDS = 1.0
 
+CODECUP = "codecup"
 # -P: a folder named as one of ours, where the match is started, is not taken for it.
 _BUILTIN = (sys.executable, "-P", "-m", "gateway.cli", "uci")
 _SPEC = re.compile(r"(?:([\w.+-]+)=)?(builtin|uci|codecup)(?::(.*))?", re.ASCII)
@@ -25,8 +26,12 @@ _OTHER_LINE = re.compile(r"\bmultipv (?!1\b)", re.ASCII)
 
 @dataclass(frozen=True)
 class Spec:
-    """An engine of a match: its name, its protocol, its command and the options set by UCI."""
+    """An engine of a match: the text that describes it, and what that says.
 
+    `options` are set by UCI.
+    """
+
+    text: str
     name: str
     protocol: str
     command: tuple[str, ...]
@@ -74,11 +79,11 @@ def parse_spec(text: str, name: str, variant: str) -> Spec:
         )
     name, protocol, details = match[1] or name, match[2], match[3] or ""
     if protocol == "builtin":
-        return Spec(name, protocol, (*_BUILTIN, variant), _parse_options(details))
+        return Spec(text, name, protocol, (*_BUILTIN, variant), _parse_options(details))
     command = tuple(shlex.split(details))
     if not command:
         raise ValueError(f"{text!r} names no command")
-    return Spec(name, protocol, command)
+    return Spec(text, name, protocol, command)
 
 
 def _parse_options(text: str) -> tuple[tuple[str, str], ...]:
@@ -93,10 +98,12 @@ def _parse_options(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def start_engine(spec: Spec, keeper: Keeper) -> PlayingEngine:
-    """Start an engine and wait until it is there; ProgramFault when it is not."""
-    if spec.protocol == "codecup":
-        return CodecupEngine(spec, keeper)
-    return UciEngine(spec, keeper)
+    """Start an engine and wait until it is there; ProgramFault, with its name, if it never is."""
+    engine = CodecupEngine if spec.protocol == CODECUP else UciEngine
+    try:
+        return engine(spec, keeper)
+    except ProgramFault as error:
+        raise ProgramFault(f"{spec.name} does not start: {error}") from None
 
 
 class UciEngine:

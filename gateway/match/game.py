@@ -38,8 +38,8 @@ class TimeControl:
 class Game:
     """A game that was played, with what each move took and was thought worth by its player.
 
-    `moves`, `scores` and `seconds` begin after the opening. `fault`: whether it ended because an
-    engine failed, which has lost then.
+    `moves`, `scores` and `seconds` begin after the opening. `is_forfeit`: the loser failed as a
+    program, or played an illegal move; `reason` tells how.
     """
 
     opening: list[str]
@@ -48,7 +48,7 @@ class Game:
     seconds: list[float] = field(default_factory=list)
     result: str = DRAWN
     reason: str = ""
-    fault: bool = False
+    is_forfeit: bool = False
 
 
 def play_game(
@@ -67,16 +67,21 @@ def play_game(
             _check_clock(control, clocks[side], answer.seconds)
             position.push(answer.move)
         except (ProgramFault, MoveError) as error:
-            game.result = WON[1 - side]
-            game.reason = f"{SIDES[side]} forfeits: {error}"
-            game.fault = True
-            return game
+            return forfeit(game, side, error)
         game.moves.append(position.moves[-1])
         game.scores.append(answer.score)
         game.seconds.append(round(answer.seconds, 6))
     game.reason = outcome or "ply cap"
     if outcome == "checkmate":
         game.result = WON[1 - len(position.moves) % 2]
+    return game
+
+
+def forfeit(game: Game, side: int, error: Exception) -> Game:
+    """End a game by a fault of one side, and return it."""
+    game.result = WON[1 - side]
+    game.reason = f"{SIDES[side]} forfeits: {error}"
+    game.is_forfeit = True
     return game
 
 

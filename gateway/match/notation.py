@@ -2,6 +2,8 @@
 
 import re
 
+from core.notation import escape_text
+
 _CODECUP_MOVE = re.compile(r"([a-h][1-8])-([a-h][1-8][a-z]?)", re.ASCII | re.IGNORECASE)
 
 
@@ -14,5 +16,5 @@ def parse_codecup(text: str) -> str:
     """Return the move that a text of the protocol stands for; ValueError if it is none."""
     match = _CODECUP_MOVE.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is not a move such as b2-c4 or a2-b4f")
+        raise ValueError(f"{escape_text(text)!r} is not a move such as b2-c4 or a2-b4f")
     return (match[1] + match[2]).lower()

@@ -15,6 +15,8 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 
+from core.notation import escape_text
+
 # Kills the groups that it was told of when its standard input ends: also when we are killed.
 _KEEPER = """
 import os, signal, sys
@@ -28,6 +30,7 @@ for group in groups:
         pass
 """
 _CHUNK = 1 << 16
+_LAST_WORDS = 4096
 _LAST_GASP_SECONDS = 0.5
 
 
@@ -122,22 +125,20 @@ class Program:
         """Write a line."""
         try:
             self._stdin.write(f"{line}\n".encode())
-        except OSError:
+        except (OSError, ValueError):  # it has died, or been killed by us
             raise ProgramFault(self._tell_end()) from None
 
     def await_reading(self, deadline: float) -> None:
-        """Return when the program has read all that it was sent, and so is ready.
+        """Return when the program has read all that it was sent, or has said something or ended.
 
         Raises:
-            ProgramFault: it ended, or `time.monotonic` reached the deadline.
+            ProgramFault: `time.monotonic` reached the deadline.
         """
         unread = array.array("i", [0])
-        while True:
+        while not self._poll.poll(1):
             fcntl.ioctl(self._stdin, termios.FIONREAD, unread)
             if unread[0] == 0:
                 return
-            if self._poll.poll(1):
-                raise ProgramFault(self._tell_end())
             if time.monotonic() >= deadline:
                 raise ProgramFault("does not read what it is sent")
 
@@ -172,9 +173,10 @@ class Program:
     def _tell_end(self) -> str:
         self._await_death()
         code = self._kill()
-        self._complaints.seek(0)
+        size = self._complaints.seek(0, os.SEEK_END)
+        self._complaints.seek(max(size - _LAST_WORDS, 0))
         said = self._complaints.read().decode("utf-8", "backslashreplace").strip()
-        last = said.rsplit("\n", 1)[-1]
+        last = escape_text(said.rsplit("\n", 1)[-1])
         return f"ended with {code}" + (f": {last}" if last else "")
 
     def _await_death(self) -> None:

@@ -5,7 +5,7 @@ independent: the pentanomial model.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 # Points of a pair for the first engine, as shares: 0, ½, 1, 1½ or 2 of 2 points.
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -16,48 +16,29 @@ _UNSEEN = 1e-3
 _HALVINGS = 100
 
 
-@dataclass
-class Tally:
-    """The results of the first engine: its games, and its finished pairs by points."""
-
-    won: int = 0
-    drawn: int = 0
-    lost: int = 0
-    pairs: list[int] = field(default_factory=lambda: [0] * len(SHARES))
-
-    def add_game(self, points: float) -> None:
-        """Count a game by the first engine's points: 1, ½ or 0."""
-        self.won += points == 1
-        self.drawn += points == 0.5
-        self.lost += points == 0
-
-    def add_pair(self, points: float) -> None:
-        """Count a finished pair by the first engine's points, of two."""
-        self.pairs[round(2 * points)] += 1
-
-
 def find_share(pairs: list[int]) -> tuple[float, float]:
-    """Return the share of the points and its standard error; of no pairs, one half and infinity."""
+    """Return the share of the points and its standard error.
+
+    The error is infinite while all pairs ended alike, since they tell nothing of how they vary.
+    """
     count = sum(pairs)
     if count == 0:
         return 0.5, math.inf
     mean = sum(n * share for n, share in zip(pairs, SHARES, strict=True)) / count
     squares = sum(n * (share - mean) ** 2 for n, share in zip(pairs, SHARES, strict=True))
-    return mean, math.sqrt(squares) / count
+    return mean, math.sqrt(squares) / count if squares else math.inf
 
 
 def find_elo(share: float) -> float:
     """Return the difference in Elo at which that share of the points is expected."""
     if not 0 < share < 1:
         return math.copysign(math.inf, share - 0.5)
-    return -400 * math.log10(1 / share - 1)
+    return 400 * math.log10(share / (1 - share))
 
 
 def find_elo_bounds(pairs: list[int]) -> tuple[float, float, float]:
     """Return the Elo difference with the lower and the upper bound of 95 % confidence."""
     share, error = find_share(pairs)
-    if not math.isfinite(error):
-        return 0.0, -math.inf, math.inf
     reach = _QUANTILE * error
     return find_elo(share), find_elo(share - reach), find_elo(share + reach)
 
@@ -107,13 +88,13 @@ class Sprt:
             n * (math.log(p1) - math.log(p0)) for n, p0, p1 in zip(counts, low, high, strict=True)
         )
 
-    def decide(self, pairs: list[int]) -> str | None:
-        """Return the hypothesis that is accepted, `elo0` or `elo1`; None while it is open."""
+    def decide(self, pairs: list[int]) -> float | None:
+        """Return the Elo difference that is accepted; None while that is open."""
         llr = self.find_llr(pairs)
         lower, upper = self.bounds
         if llr >= upper:
-            return "elo1"
-        return "elo0" if llr <= lower else None
+            return self.elo1
+        return self.elo0 if llr <= lower else None
 
 
 def _tilt(counts: list[float], mean: float) -> list[float]:

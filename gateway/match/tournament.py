@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from gateway.match.engines import PlayingEngine, Spec, start_engine
-from gateway.match.game import DRAWN, WON, Game, TimeControl, play_game
+from gateway.match.engines import CODECUP, PlayingEngine, Spec, start_engine
+from gateway.match.game import DRAWN, WON, Game, TimeControl, forfeit, play_game
 from gateway.match.openings import choose_opening, replay
 from gateway.match.program import Keeper, ProgramFault
-from gateway.match.rating import Sprt, Tally
+from gateway.match.rating import SHARES, Sprt
+
+Report = Callable[["Round", Game], None]
 
 
 @dataclass(frozen=True)
@@ -28,103 +30,111 @@ class Plan:
 
 @dataclass(frozen=True)
 class Round:
-    """A game to play: its pair, from 0, and which of the two engines has White."""
+    """A game to play: its pair, from 1, and which of the two engines has White."""
 
     pair: int
     white: int
 
 
 class Standing:
-    """The results so far."""
+    """The results so far, as the first engine's.
+
+    `pairs`: finished pairs by their points: 0, ½, 1, 1½, 2. `forfeits`: of each engine.
+    """
 
     def __init__(self) -> None:
-        self.tally = Tally()
-        self.played: dict[Round, float] = {}
+        self.won = self.drawn = self.lost = 0
+        self.pairs = [0] * len(SHARES)
+        self.forfeits = [0, 0]
+        self._points: dict[Round, float] = {}
 
     def add(self, task: Round, game: Game) -> None:
         """Count a game; with the other of its pair, the pair too."""
-        points = find_points(task, game)
-        self.played[task] = points
-        self.tally.add_game(points)
-        other = self.played.get(Round(task.pair, 1 - task.white))
+        points = 0.5
+        if game.result != DRAWN:
+            winner = task.white ^ WON.index(game.result)
+            points = 1.0 - winner
+            self.forfeits[1 - winner] += game.is_forfeit
+        self._points[task] = points
+        self.won += points == 1
+        self.drawn += points == 0.5
+        self.lost += points == 0
+        other = self._points.get(Round(task.pair, 1 - task.white))
         if other is not None:
-            self.tally.add_pair(points + other)
+            self.pairs[round(2 * (points + other))] += 1
+
+    def __contains__(self, task: Round) -> bool:
+        return task in self._points
 
 
-def find_points(task: Round, game: Game) -> float:
-    """Return the points of the first engine: 1, ½ or 0."""
-    if game.result == DRAWN:
-        return 0.5
-    return 1.0 if game.result == WON[task.white] else 0.0
+def find_identities(engines: tuple[Spec, Spec], keeper: Keeper) -> list[str]:
+    """Return what the engines call themselves; ProgramFault when one cannot be started."""
+    identities = []
+    for spec in engines:
+        engine = start_engine(spec, keeper)
+        identities.append(engine.identity)
+        engine.close()
+    return identities
 
 
-def play_match(plan: Plan, standing: Standing, report: Callable[[Round, Game], None]) -> None:
+def play_match(plan: Plan, standing: Standing, keeper: Keeper, report: Report) -> None:
     """Play what the standing lacks, and add it there, until the test decides or all is played.
 
-    `report` is called with each game that was played, after it is added. No program is left when
-    this returns or raises.
-
-    Raises:
-        ProgramFault: an engine cannot be started at all.
+    `report` is called with each game after it is added. The keeper is closed in the end, however
+    that comes; games that run then are not counted.
     """
-    with Keeper() as keeper:
-        for spec in plan.engines:
-            start_engine(spec, keeper).close()
-        done: queue.SimpleQueue[tuple[Round, Game] | BaseException | None] = queue.SimpleQueue()
-        rounds = _list_rounds(plan, standing)
-        hall = _Hall(plan, keeper, rounds, done)
-        running = hall.open()
-        try:
-            while running and not _is_decided(plan, standing):
-                item = done.get()
-                if item is None:
-                    running -= 1
-                elif isinstance(item, BaseException):
-                    raise item
-                else:
-                    standing.add(*item)
-                    report(*item)
-        finally:
-            keeper.close()
-            hall.close()
+    hall = _Hall(plan, standing, keeper)
+    hall.open()
+    try:
+        while not _is_decided(plan, standing):
+            item = hall.take_finished()
+            if item is None:
+                return
+            standing.add(*item)
+            report(*item)
+    finally:
+        hall.close()
 
 
 def _is_decided(plan: Plan, standing: Standing) -> bool:
-    return plan.sprt is not None and plan.sprt.decide(standing.tally.pairs) is not None
-
-
-def _list_rounds(plan: Plan, standing: Standing) -> Iterator[Round]:
-    rounds = (Round(pair, white) for pair in range(plan.pairs) for white in (0, 1))
-    return (task for task in rounds if task not in standing.played)
+    return plan.sprt is not None and plan.sprt.decide(standing.pairs) is not None
 
 
 class _Hall:
     """Threads that each play one game after the other, with engines of their own."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        keeper: Keeper,
-        rounds: Iterator[Round],
-        done: "queue.SimpleQueue[tuple[Round, Game] | BaseException | None]",
-    ) -> None:
+    def __init__(self, plan: Plan, standing: Standing, keeper: Keeper) -> None:
+        rounds = [Round(pair, white) for pair in range(1, plan.pairs + 1) for white in (0, 1)]
+        self._rounds: Iterator[Round] = iter([task for task in rounds if task not in standing])
         self._plan = plan
         self._keeper = keeper
-        self._rounds = rounds
-        self._done = done
         self._lock = threading.Lock()
-        self._is_closed = False
+        self._finished: queue.SimpleQueue[tuple[Round, Game] | Exception | None]
+        self._finished = queue.SimpleQueue()
         self._threads = [threading.Thread(target=self._play_all) for _ in range(plan.concurrency)]
+        self._running = plan.concurrency
 
-    def open(self) -> int:
-        """Start the threads and return their number; each puts None when it has no game left."""
+    def open(self) -> None:
+        """Begin to play."""
         for thread in self._threads:
             thread.start()
-        return len(self._threads)
+
+    def take_finished(self) -> tuple[Round, Game] | None:
+        """Wait for a game that is finished; None when no more will come."""
+        while self._running:
+            item = self._finished.get()
+            if isinstance(item, Exception):
+                raise item
+            if item is not None:
+                return item
+            self._running -= 1
+        return None
 
     def close(self) -> None:
-        """Let no further game begin, and wait for the threads; their engines are dead by now."""
-        self._is_closed = True
+        """Let no further game begin, kill the engines, and wait for the threads."""
+        with self._lock:
+            self._rounds = iter(())
+        self._keeper.close()
         for thread in self._threads:
             thread.join()
 
@@ -132,23 +142,20 @@ class _Hall:
         table = _Table(self._plan, self._keeper)
         try:
             while (task := self._take()) is not None:
-                game = table.play(task)
-                # Engines die when the match is over, and have not lost by that.
-                if not self._is_closed:
-                    self._done.put((task, game))
-        except BaseException as error:
-            self._done.put(error)
+                self._finished.put((task, table.play(task)))
+        except Exception as error:
+            self._finished.put(error)
         finally:
             table.close()
-            self._done.put(None)
+            self._finished.put(None)
 
     def _take(self) -> Round | None:
         with self._lock:
-            return None if self._is_closed else next(self._rounds, None)
+            return next(self._rounds, None)
 
 
 class _Table:
-    """Two engines that play game after game; one that failed is started anew."""
+    """Two engines that play game after game; after a forfeit both are started anew."""
 
     def __init__(self, plan: Plan, keeper: Keeper) -> None:
         self._plan = plan
@@ -157,28 +164,26 @@ class _Table:
 
     def play(self, task: Round) -> Game:
         """Play one game."""
-        opening = choose_opening(
-            self._plan.variant, random.Random(f"{self._plan.seed}:{task.pair}")
-        )
-        position = replay(self._plan.variant, opening)
-        order = (task.white, 1 - task.white)
+        opening = _find_opening(self._plan, task)
         players = []
-        for side, index in enumerate(order):
+        for side, index in enumerate((task.white, 1 - task.white)):
             try:
                 players.append(self._prepare(index))
             except ProgramFault as error:
-                self._drop(index)
-                reason = f"{('white', 'black')[side]} forfeits: {error}"
-                return Game(opening, result=WON[1 - side], reason=reason, fault=True)
+                self.close()
+                return forfeit(Game(opening), side, error)
+        position = replay(self._plan.variant, opening)
         game = play_game(position, (players[0], players[1]), self._plan.control)
-        if game.fault:
+        if game.is_forfeit:
             self.close()
         return game
 
     def close(self) -> None:
         """End the engines."""
-        for index in (0, 1):
-            self._drop(index)
+        for engine in self._engines:
+            if engine is not None:
+                engine.close()
+        self._engines = [None, None]
 
     def _prepare(self, index: int) -> PlayingEngine:
         engine = self._engines[index]
@@ -187,7 +192,9 @@ class _Table:
         engine.begin_game()
         return engine
 
-    def _drop(self, index: int) -> None:
-        engine, self._engines[index] = self._engines[index], None
-        if engine is not None:
-            engine.close()
+
+def _find_opening(plan: Plan, task: Round) -> list[str]:
+    """Return a pair's opening; none when an engine's protocol knows no other start."""
+    if any(spec.protocol == CODECUP for spec in plan.engines):
+        return []
+    return choose_opening(plan.variant, random.Random(f"{plan.seed}:{task.pair}"))

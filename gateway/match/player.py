@@ -1,0 +1,71 @@
+"""A player of the CodeCup protocol: one game, on standard input and output, against a clock."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from core.engine import Engine
+from core.limits import Limits
+from core.position import Position
+from gateway.match.clock import allot
+from gateway.match.notation import format_codecup, parse_codecup
+
+START = "start"
+ENDS = ("end", "quit")
+
+
+class UnreadableLine(Exception):
+    """A line of the other side is no legal move; the text says why."""
+
+
+class CodecupPlayer:
+    """Plays one game; the time before it reads its first line is not its clock's.
+
+    Args:
+        variant: the name of the variant; raises UnknownVariant.
+        clock: seconds for all its moves.
+        threads: that search together.
+        hash_mb: size of the transposition table.
+    """
+
+    def __init__(self, variant: str, clock: float, threads: int, hash_mb: int) -> None:
+        self._position = Position(variant)
+        self._engine = Engine(keep=True)
+        self._remaining = clock
+        self._means = Limits(depth=1, threads=threads, hash_mb=hash_mb)
+        # Whatever is done but once is done now.
+        self._engine.search(self._position, self._means)
+
+    def run(self, lines: Iterable[str], write: Callable[[str], None]) -> None:
+        """Answer each line with a move, written at once, until `end` or `quit` or no more come.
+
+        The first line is `start`, when the player has the first move, or a move. Nothing is written
+        when the game is over.
+
+        Raises:
+            UnreadableLine: there is no answer to a line.
+        """
+        for number, line in enumerate(lines):
+            begin = time.monotonic()
+            if line.lower() in ENDS:
+                return
+            if number > 0 or line.lower() != START:
+                self._read_move(line)
+            if self._position.result() is None:
+                write(format_codecup(self._choose_move()))
+            self._remaining -= time.monotonic() - begin
+
+    def _read_move(self, line: str) -> None:
+        try:
+            self._position.push(parse_codecup(line))
+        except ValueError as error:
+            raise UnreadableLine(str(error)) from None
+
+    def _choose_move(self) -> str:
+        """Return a move, which is made; any one when the game is drawn, though played on."""
+        seconds = allot(self._remaining, len(self._position.moves) // 2)
+        limits = replace(self._means, depth=None, movetime=max(int(seconds * 1000), 1))
+        found = self._engine.search(self._position, limits)
+        move = found.bestmove or self._position.legal_moves[0]
+        self._position.push(move)
+        return move
