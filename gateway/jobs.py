@@ -10,9 +10,11 @@ from google.protobuf import timestamp_pb2
 
 from core.notation import escape_text
 from core.version import ENGINE_VERSION, RULES_VERSION
+from gateway.callers import is_printable_ascii
+from gateway.limits import find_limit_faults
 from gateway.positions import PositionFaults, check_position, read_position
 from gateway.status import FieldFault, InvalidRequest, RequestIdReused, UnknownJob
-from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
+from tilewarp.v1 import jobs_pb2, position_pb2
 from worker.settings import Settings
 from worker.store import (
     AsyncStore,
@@ -89,7 +91,8 @@ async def submit(
     digest = hashlib.sha256(spec)
     job_id = await store.new_job_id()
     try:
-        total = await _stage(requests, job_id, digest, store, settings)
+        searchmoves = specification.analysis.limits.searchmoves
+        total = await _stage(requests, job_id, digest, searchmoves, store, settings)
         committed = await store.commit(
             NewJob(
                 job_id=job_id,
@@ -119,6 +122,7 @@ async def _stage(
     requests: AsyncIterator[jobs_pb2.CreateJobRequest],
     job_id: JobId,
     digest: "hashlib._Hash",
+    searchmoves: Sequence[str],
     store: AsyncStore,
     settings: Settings,
 ) -> int:
@@ -133,7 +137,9 @@ async def _stage(
             raise InvalidRequest([FieldFault("positions", fault)])
         for start in range(0, len(positions), CHECK_COUNT):
             chunk = positions[start : start + CHECK_COUNT]
-            batch = await asyncio.to_thread(_check_batch, chunk, total, digest, settings)
+            batch = await asyncio.to_thread(
+                _check_batch, chunk, total, digest, searchmoves, settings
+            )
             await store.stage(job_id, batch.units, batch.rejected)
             total += len(chunk)
     if total == 0:
@@ -145,6 +151,7 @@ def _check_batch(
     positions: Sequence[position_pb2.Position],
     first_index: int,
     digest: "hashlib._Hash",
+    searchmoves: Sequence[str],
     settings: Settings,
 ) -> CheckedBatch:
     """Check positions, the first of them at `first_index`, and write them into `digest`."""
@@ -154,7 +161,7 @@ def _check_batch(
         digest.update(len(unit).to_bytes(8))
         digest.update(unit)
         try:
-            check_position(position, settings)
+            check_position(position, settings, searchmoves)
         except PositionFaults as error:
             row = jobs_pb2.ResultRow(
                 index=index,
@@ -183,7 +190,8 @@ def _find_header_faults(header: jobs_pb2.CreateJobRequest, settings: Settings) -
         faults.append(FieldFault("specification.job_class", fault))
     faults += _find_label_faults(specification, settings)
     if specification.WhichOneof("work") == "analysis":
-        faults += _find_limit_faults(specification.analysis.limits, settings)
+        limits = specification.analysis.limits
+        faults += find_limit_faults(limits, "specification.analysis.limits", settings)
     else:
         faults.append(FieldFault("specification.work", "the kind of work is missing"))
     return faults
@@ -207,35 +215,6 @@ def _find_label_faults(
         )
         faults.append(FieldFault("specification.labels", fault))
     return faults
-
-
-def _find_limit_faults(limits: analysis_pb2.Limits, settings: Settings) -> list[FieldFault]:
-    seconds = limits.time.seconds + limits.time.nanos / 1e9
-    rows = [
-        ("nodes", limits.nodes, "max_nodes", settings.max_nodes),
-        ("depth", limits.depth, "max_depth", settings.max_depth),
-        ("time", seconds, "max_time", settings.max_time),
-    ]
-    field = "specification.analysis.limits"
-    faults = []
-    for name, value, setting, greatest in rows:
-        if value < 0:
-            faults.append(FieldFault(f"{field}.{name}", f"{_number(value)} is negative"))
-        elif value > greatest:
-            fault = f"{_number(value)} is more than {setting} allows ({_number(greatest)})"
-            faults.append(FieldFault(f"{field}.{name}", fault))
-    if not any(value for _, value, _, _ in rows):
-        faults.append(FieldFault(field, "one of nodes, depth and time is required"))
-    return faults
-
-
-def _number(value: float) -> str:
-    return str(value).removesuffix(".0")
-
-
-def is_printable_ascii(text: str) -> bool:
-    """Return whether a text has only the characters from space to tilde."""
-    return all(" " <= character <= "~" for character in text)
 
 
 def parse_job_name(name: str) -> JobId:

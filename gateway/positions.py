@@ -1,6 +1,8 @@
 """Positions at the door: a message becomes a checked position, or all its faults."""
 
-from core.notation import MoveError, PositionError, UnknownVariant
+from collections.abc import Sequence
+
+from core.notation import MoveError, PositionError, UnknownVariant, escape_text
 from core.position import STARTPOS, Position
 from tilewarp.v1 import position_pb2
 from worker.settings import Settings
@@ -14,18 +16,29 @@ class PositionFaults(Exception):
         self.faults = faults
 
 
-def check_position(message: position_pb2.Position, settings: Settings) -> Position:
+def check_position(
+    message: position_pb2.Position, settings: Settings, searchmoves: Sequence[str] = ()
+) -> Position:
     """Return the position with its moves played, if its size is allowed and it is legal.
 
     Takes processor time: call it from a thread.
 
+    Args:
+        message: the position.
+        settings: how large it may be.
+        searchmoves: moves that must be legal in it.
+
     Raises:
-        PositionFaults: the position, its variant or its size is refused.
+        PositionFaults: the position, its variant, its size or one of the moves is refused.
     """
     faults = _find_size_faults(message, settings)
     if faults:
         raise PositionFaults(faults)
-    return read_position(message)
+    position = read_position(message)
+    illegal = [escape_text(move) for move in searchmoves if not _is_legal(position, move)]
+    if illegal:
+        raise PositionFaults([f"searchmoves that are not legal: {' '.join(illegal)}"])
+    return position
 
 
 def read_position(message: position_pb2.Position) -> Position:
@@ -46,6 +59,15 @@ def read_position(message: position_pb2.Position) -> Position:
         except MoveError as error:
             raise PositionFaults([f"move {number}: {error}"]) from error
     return position
+
+
+def _is_legal(position: Position, move: str) -> bool:
+    try:
+        position.push(move)
+    except MoveError:
+        return False
+    position.pop()
+    return True
 
 
 def _find_size_faults(message: position_pb2.Position, settings: Settings) -> list[str]:

@@ -14,7 +14,7 @@ COMMANDS = {
     "moves": ("gateway.cli.local", "List the legal moves of a position."),
     "play": ("gateway.cli.local", "Play moves from a position."),
     "perft": ("gateway.cli.local", "Count the move sequences from a position."),
-    "search": ("gateway.cli.local", "Search a position in this process."),
+    "search": ("gateway.cli.search", "Search a position in this process."),
     "bench": ("gateway.cli.local", "Show the search's signature for a fixed workload."),
     "warmup": ("gateway.cli.local", "Compile every kernel once."),
     "player": ("gateway.cli.player", "Play one game in the CodeCup protocol."),

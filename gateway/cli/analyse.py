@@ -1,14 +1,15 @@
 """`tilewarp analyse`: a file of positions through a gateway, as one job."""
 
 import asyncio
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
 from gateway.cli.errors import WrongInput
+from gateway.cli.options import limit_options
 from gateway.cli.remote import call_gateway, print_results, remote_options
 from gateway.client import Client, parse_line
-from tilewarp.v1 import jobs_pb2, position_pb2
+from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
 
 CLASSES = {
     "interactive": jobs_pb2.JOB_CLASS_INTERACTIVE,
@@ -20,11 +21,7 @@ CLASSES = {
 @click.command()
 @click.argument("variant")
 @click.argument("file", type=click.File("rb"))
-@click.option("--nodes", type=click.IntRange(1), metavar="N", help="Nodes for each position.")
-@click.option("--depth", type=click.IntRange(1), metavar="D", help="Depth for each position.")
-@click.option(
-    "--movetime", type=click.IntRange(1), metavar="MS", help="Milliseconds for each position."
-)
+@limit_options
 @click.option(
     "--class",
     "job_class",
@@ -38,9 +35,7 @@ CLASSES = {
 def analyse(
     variant: str,
     file: BinaryIO,
-    nodes: int | None,
-    depth: int | None,
-    movetime: int | None,
+    limits: dict[str, Any],
     job_class: str,
     detach: bool,
     target: str,
@@ -49,21 +44,15 @@ def analyse(
 ) -> None:
     """Analyse the positions of FILE, one a line, `-` for standard input.
 
-    A line is a FEN or `startpos`, maybe followed by ` moves ` and moves. The job's name goes to
-    standard error at once, the results to standard output in the order of the lines. Ctrl-C
-    cancels the job.
+    A line is a FEN or `startpos`, maybe followed by ` moves ` and moves. The limits are for each
+    position. The job's name goes to standard error at once, the results to standard output in the
+    order of the lines. Ctrl-C cancels the job.
     """
-    if nodes is None and depth is None and movetime is None:
-        raise WrongInput("at least one of --nodes, --depth and --movetime is required")
     lines, positions = read_positions(variant, file)
     if not positions:
         raise WrongInput("there is no position")
     specification = jobs_pb2.JobSpecification(job_class=CLASSES[job_class])
-    limits = specification.analysis.limits
-    limits.nodes = nodes or 0
-    limits.depth = depth or 0
-    if movetime is not None:
-        limits.time.FromMilliseconds(movetime)
+    specification.analysis.limits.MergeFrom(format_limits(limits))
 
     async def work(client: Client) -> None:
         job = await client.create_job(specification, positions)
@@ -77,6 +66,14 @@ def analyse(
             raise
 
     call_gateway(target, client_name, work)
+
+
+def format_limits(limits: dict[str, Any]) -> analysis_pb2.Limits:
+    """Return the message of the limits that `limit_options` gave."""
+    message = analysis_pb2.Limits(**{k: v for k, v in limits.items() if k != "movetime"})
+    if "movetime" in limits:
+        message.time.FromMilliseconds(limits["movetime"])
+    return message
 
 
 def read_positions(variant: str, file: BinaryIO) -> tuple[list[int], list[position_pb2.Position]]:

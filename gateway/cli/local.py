@@ -1,25 +1,22 @@
-"""The commands that work in this process: variants, moves, play, perft, search, bench, warmup."""
+"""Commands that work in this process: variants, moves, play, perft, bench, warmup."""
 
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from core import counting
 from core.counting import CountTable
-from core.engine import Analysis, Engine
 from core.games import VARIANTS
-from core.limits import Limits
-from core.notation import MoveError, NotationError, escape_text
+from core.notation import NotationError, escape_text
 from core.position import STARTPOS, Position
 from core.signature import run_workload
 from gateway.cli.against import compare_perft
 from gateway.cli.errors import WrongInput
 from gateway.cli.lines import read_lines, split_line
+from gateway.cli.options import json_option
+from gateway.cli.positions import exit_on_wrong_input, parse_position, push_moves
 from gateway.cli.progress import CountBar
 from gateway.cli.rows import dump
 
@@ -28,8 +25,6 @@ MAX_PERFT_DEPTH = 40
 """Deeper than any machine will count."""
 MAX_THREADS = 256
 MAX_HASH_MB = 1 << 20
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
 
 
 @click.command()
@@ -57,9 +52,9 @@ def moves(variant: str, fen: str, as_json: bool) -> None:
     shown: they take no move away.
     """
     if fen != STREAM:
-        _show_moves(_parse(variant, fen), as_json)
+        _show_moves(parse_position(variant, fen), as_json)
         return
-    with _exit_on_wrong_input():
+    with exit_on_wrong_input():
         Position(variant)
     is_any_wrong = False
     for _, text in read_lines(sys.stdin.buffer):
@@ -84,8 +79,8 @@ def moves(variant: str, fen: str, as_json: bool) -> None:
 @json_option
 def play(variant: str, fen: str, moves: tuple[str, ...], as_json: bool) -> None:
     """Show the position after MOVES from FEN (or `startpos`)."""
-    position = _parse(variant, fen)
-    _push_all(position, list(moves))
+    position = parse_position(variant, fen)
+    push_moves(position, list(moves))
     click.echo(dump({"fen": position.fen()}) if as_json else position.fen())
 
 
@@ -126,7 +121,7 @@ def perft(
     as_json: bool,
 ) -> None:
     """Count the legal lines of DEPTH plies from FEN."""
-    position = _parse(variant, fen)
+    position = parse_position(variant, fen)
     if against is not None:
         compare_perft(position, depth, against)
         return
@@ -145,37 +140,6 @@ def perft(
         for move, count in counts.items():
             click.echo(f"{move} {count}")
     click.echo(f"perft {depth}: {nodes} in {seconds:.3f} s")
-
-
-@click.command()
-@click.argument("variant")
-@click.argument("fen", default=STARTPOS)
-@click.option("--moves", default="", metavar='"MOVE …"', help="Moves played from FEN.")
-@click.option("--nodes", type=int, metavar="N", help="End after N nodes.")
-@click.option("--depth", type=int, metavar="D", help="End after depth D.")
-@click.option("--movetime", type=int, metavar="MS", help="End after MS milliseconds.")
-@json_option
-def search(
-    variant: str,
-    fen: str,
-    moves: str,
-    nodes: int | None,
-    depth: int | None,
-    movetime: int | None,
-    as_json: bool,
-) -> None:
-    """Search a position with the engine; the first limit that is reached ends it.
-
-    Scores are for the side to move: pawns, or `#N` for mate in N moves.
-    """
-    position = _parse(variant, fen)
-    _push_all(position, moves.split())
-    try:
-        limits = Limits(nodes=nodes, depth=depth, movetime=movetime)
-    except ValueError as error:
-        raise WrongInput(str(error)) from error
-    analysis = _search_interruptibly(position, limits)
-    click.echo(dump(_analysis_object(analysis)) if as_json else _analysis_text(analysis))
 
 
 @click.command()
@@ -205,28 +169,6 @@ def warmup() -> None:
     click.echo(f"kernels in {CACHE_DIRECTORY}")
 
 
-@contextmanager
-def _exit_on_wrong_input() -> Iterator[None]:
-    """Turn refused text into the command's error."""
-    try:
-        yield
-    except NotationError as error:
-        raise WrongInput(str(error)) from error
-
-
-def _parse(variant: str, fen: str) -> Position:
-    with _exit_on_wrong_input():
-        return Position(variant, fen)
-
-
-def _push_all(position: Position, moves: list[str]) -> None:
-    for number, move in enumerate(moves, 1):
-        try:
-            position.push(move)
-        except MoveError as error:
-            raise WrongInput(f"{number}. {error}") from error
-
-
 def _show_moves(position: Position, as_json: bool) -> None:
     legal, check, result = position.legal_moves, position.is_check(), position.result()
     if as_json:
@@ -235,53 +177,6 @@ def _show_moves(position: Position, as_json: bool) -> None:
     else:
         state = result or ("check" if check else "")
         click.echo(" ".join([f"{len(legal)}:", *legal]) + (f" ({state})" if state else ""))
-
-
-def _search_interruptibly(position: Position, limits: Limits) -> Analysis:
-    """Search on a thread, as signals wait until a kernel returns; Ctrl-C stops the kernel."""
-    engine = Engine()
-    found: list[Analysis] = []
-    thread = threading.Thread(target=lambda: found.append(engine.search(position, limits)))
-    try:
-        thread.start()
-        thread.join()
-    except KeyboardInterrupt:
-        while thread.is_alive():  # a word set before the search has begun is lost
-            engine.stop()
-            thread.join(0.1)
-        raise
-    return found[0]
-
-
-def _analysis_object(analysis: Analysis) -> dict[str, Any]:
-    return {
-        "bestmove": analysis.bestmove,
-        "score": _score_object(analysis.score),
-        "depth": analysis.depth,
-        "nodes": analysis.nodes,
-        "seconds": round(analysis.seconds, 6),
-        "pv": analysis.pv,
-        "lines": [
-            {"rank": line.rank, "score": _score_object(line.score), "pv": line.pv}
-            for line in analysis.lines
-        ],
-        "result": analysis.result,
-    }
-
-
-def _analysis_text(analysis: Analysis) -> str:
-    if analysis.result:
-        return f"the game is over: {analysis.result}"
-    line = " ".join(analysis.pv)
-    speed = analysis.nodes / max(analysis.seconds, 1e-9)
-    return (
-        f"{analysis.bestmove}  {analysis.score}  depth {analysis.depth}  {line}\n"
-        f"{analysis.nodes} nodes in {analysis.seconds:.3f} s, {speed:.0f} nodes/s"
-    )
-
-
-def _score_object(score: Any) -> dict[str, int]:
-    return {"cp": score.cp} if score.mate is None else {"mate": score.mate}
 
 
 def _word(value: bool | int | str | None) -> str:

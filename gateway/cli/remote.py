@@ -9,6 +9,7 @@ import grpc
 import grpc.aio
 
 from gateway.cli.errors import JobNotDone, ServiceAway, WrongInput
+from gateway.cli.options import json_option
 from gateway.cli.progress import CountBar
 from gateway.cli.rows import ROW_HEADER, dump, row_object, row_text, state_name
 from gateway.client import DEFAULT_GATEWAY, Client
@@ -35,7 +36,6 @@ client_option = click.option(
     metavar="NAME",
     help="The name that owns the jobs; without it, this machine's address.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
 
 EXIT_ERRORS: dict[grpc.StatusCode, type[click.ClickException]] = {
     grpc.StatusCode.UNAVAILABLE: ServiceAway,

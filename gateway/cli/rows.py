@@ -8,7 +8,10 @@ from google.protobuf import json_format, timestamp_pb2
 
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
 
-ROW_HEADER = f"{'line':>6} {'best':<7} {'score':>7} {'depth':>5} {'nodes':>9}  position and line"
+ROW_HEADER = (
+    f"{'line':>6} {'best':<7} {'score':>7} {'depth':>7} {'nodes':>9} {'ended':<8}  "
+    "position and line"
+)
 JOB_HEADER = (
     f"{'name':<32} {'state':<10} {'done':>7} {'wrong':>6} {'total':>7} {'nodes':>13}  created"
 )
@@ -22,28 +25,67 @@ def row_object(row: jobs_pb2.ResultRow, line: int | None) -> dict[str, Any]:
     error = find_error(row)
     if error is not None:
         return {**place, "fen": row.fen, "error": error}
-    result = row.analysis
+    provenance = json_format.MessageToDict(
+        row.analysis.provenance,
+        preserving_proto_field_name=True,
+        always_print_fields_with_no_presence=True,
+    )
+    return {**place, "fen": row.fen, **analysis_object(row.analysis), "provenance": provenance}
+
+
+def analysis_object(result: analysis_pb2.AnalysisResult) -> dict[str, Any]:
+    """Return an analysis as its JSON object, where it comes from left out."""
     lines = [
-        {"rank": one.rank, "score": _score_object(one.score), "pv": list(one.moves)}
-        for one in result.lines
+        {
+            "rank": line.rank,
+            "score": _score_object(line.score),
+            "wdl": _wdl(line.score),
+            "pv": list(line.moves),
+        }
+        for line in result.lines
     ]
-    return {
-        **place,
-        "fen": row.fen,
+    fields: dict[str, Any] = {
         "bestmove": result.best_move or None,
         "score": _score_object(result.score),
+        "wdl": _wdl(result.score),
         "depth": result.depth,
+        "seldepth": result.selective_depth,
         "nodes": result.nodes,
         "seconds": _seconds(result),
+        "nps": _speed(result),
         "pv": lines[0]["pv"] if lines else [],
         "lines": lines,
+        "ended": end_name(result),
         "result": outcome_name(result.outcome),
-        "provenance": json_format.MessageToDict(
-            result.provenance,
-            preserving_proto_field_name=True,
-            always_print_fields_with_no_presence=True,
-        ),
     }
+    if result.HasField("mate"):
+        fields["mate"] = {"within": result.mate.within, "verdict": _verdict(result)}
+    return fields
+
+
+def analysis_text(result: analysis_pb2.AnalysisResult) -> str:
+    """Return an analysis as text: its lines, then what it took and how it ended."""
+    outcome = outcome_name(result.outcome)
+    if outcome is not None:
+        return f"the game is over: {outcome}"
+    lines = [
+        f"{line.moves[0]}  {_chances_text(line.score)}  {_depth_text(result)}  "
+        f"{' '.join(line.moves)}"
+        for line in result.lines
+    ]
+    if result.HasField("mate"):
+        lines.append(f"mate in {result.mate.within}: {_verdict(result)}")
+    spent = f"{result.nodes} nodes in {_seconds(result):.3f} s, {_speed(result)} nodes/s"
+    return "\n".join([*lines, f"{spent}, ended: {end_name(result)}"])
+
+
+def progress_text(result: analysis_pb2.AnalysisResult) -> str:
+    """Return what a running search has found, a line of text for each of its lines."""
+    return "\n".join(
+        f"{_depth_text(result)}  {line.rank}. {_chances_text(line.score)}  {result.nodes} nodes  "
+        f"{_speed(result)} nodes/s  {' '.join(line.moves)}"
+        for line in result.lines
+    )
 
 
 def row_text(row: jobs_pb2.ResultRow, line: int) -> str:
@@ -52,12 +94,18 @@ def row_text(row: jobs_pb2.ResultRow, line: int) -> str:
     if error is not None:
         return f"{line:>6} error: {error}"
     result = row.analysis
-    moves = list(result.lines[0].moves[:SHOWN_MOVES]) if result.lines else []
-    said = " ".join(moves) or outcome_name(result.outcome) or ""
-    return (
-        f"{line:>6} {result.best_move or '-':<7} {score_text(result.score):>7} "
-        f"{result.depth:>5} {result.nodes:>9}  {row.fen}: {said}"
-    )
+    said = [" ".join(one.moves[:SHOWN_MOVES]) for one in result.lines]
+    first = said[0] if said else outcome_name(result.outcome) or ""
+    depth = f"{result.depth}/{result.selective_depth}"
+    rows = [
+        f"{line:>6} {result.best_move or '-':<7} {score_text(result.score):>7} {depth:>7} "
+        f"{result.nodes:>9} {end_name(result) or '-':<8}  {row.fen}: {first}"
+    ]
+    rows += [
+        f"{'':>6} {one.moves[0]:<7} {score_text(one.score):>7} {'':>27} {text}"
+        for one, text in zip(result.lines[1:], said[1:], strict=True)
+    ]
+    return "\n".join(rows)
 
 
 def find_error(row: jobs_pb2.ResultRow) -> str | None:
@@ -76,6 +124,19 @@ def outcome_name(outcome: position_pb2.Outcome.ValueType) -> str | None:
     if outcome in (position_pb2.OUTCOME_UNSPECIFIED, position_pb2.OUTCOME_ONGOING):
         return None
     return _plain_name(position_pb2.Outcome.Name(outcome), "OUTCOME_")
+
+
+def end_name(result: analysis_pb2.AnalysisResult) -> str | None:
+    """Return what a search ended by, such as `nodes`; None while it runs."""
+    if result.stop_reason == analysis_pb2.STOP_REASON_UNSPECIFIED:
+        return None
+    if result.stop_reason == analysis_pb2.STOP_REASON_FINISHED:
+        return "solved" if outcome_name(result.outcome) is None else "over"
+    if result.reached_limit == analysis_pb2.REACHED_LIMIT_TIME:
+        return "movetime"
+    if result.reached_limit != analysis_pb2.REACHED_LIMIT_UNSPECIFIED:
+        return _plain_name(analysis_pb2.ReachedLimit.Name(result.reached_limit), "REACHED_LIMIT_")
+    return _plain_name(analysis_pb2.StopReason.Name(result.stop_reason), "STOP_REASON_")
 
 
 def score_text(score: analysis_pb2.Score) -> str:
@@ -131,6 +192,27 @@ def _score_object(score: analysis_pb2.Score) -> dict[str, int]:
     if score.WhichOneof("value") == "mate":
         return {"mate": score.mate}
     return {"cp": score.centipawns}
+
+
+def _wdl(score: analysis_pb2.Score) -> list[int] | None:
+    return [score.wdl.win, score.wdl.draw, score.wdl.loss] if score.HasField("wdl") else None
+
+
+def _chances_text(score: analysis_pb2.Score) -> str:
+    return "  ".join([score_text(score), "/".join(map(str, _wdl(score) or ()))])
+
+
+def _depth_text(result: analysis_pb2.AnalysisResult) -> str:
+    return f"depth {result.depth}/{result.selective_depth}"
+
+
+def _verdict(result: analysis_pb2.AnalysisResult) -> str:
+    return _plain_name(analysis_pb2.MateVerdict.Name(result.mate.verdict), "MATE_VERDICT_")
+
+
+def _speed(result: analysis_pb2.AnalysisResult) -> int:
+    seconds = _seconds(result)
+    return round(result.nodes / seconds) if seconds else 0
 
 
 def _seconds(result: analysis_pb2.AnalysisResult) -> float:

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Any
 
+from gateway.callers import find_client
 from gateway.events import JobEvents
 from gateway.jobs import (
     KINDS,
     PREFIX,
     STATES,
     find_job,
-    is_printable_ascii,
     show_job,
     show_lost_job,
     show_row,
@@ -22,7 +22,6 @@ from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc
 from worker.settings import Settings
 from worker.store import AsyncStore, Job, JobLostError, JobNotFoundError, RowOrder
 
-CLIENT_METADATA = "x-tilewarp-client"
 WATCH_PAUSE = 0.25
 """Seconds between messages of progress, unless the job's state changes."""
 
@@ -56,7 +55,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         self, request_iterator: AsyncIterator[jobs_pb2.CreateJobRequest], context: Any
     ) -> jobs_pb2.CreateJobResponse:
         """Commit a submission; the answer is sent when it can no longer be lost."""
-        client = self._find_client(context)
+        client = find_client(context, self._settings)
         job_id = await submit(request_iterator, client, self._store, self._settings)
         self._announce()
         return jobs_pb2.CreateJobResponse(job=show_job(await self._store.job(job_id)))
@@ -66,7 +65,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
     ) -> jobs_pb2.GetJobResponse:
         """Return a job as it stands."""
         try:
-            job = await find_job(request.name, self._find_client(context), self._store)
+            job = await find_job(request.name, find_client(context, self._settings), self._store)
         except JobLostError:
             return jobs_pb2.GetJobResponse(job=show_lost_job(request.name))
         return jobs_pb2.GetJobResponse(job=show_job(job))
@@ -75,7 +74,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         self, request: jobs_pb2.ListJobsRequest, context: Any
     ) -> jobs_pb2.ListJobsResponse:
         """Return a page of the caller's jobs."""
-        client = self._find_client(context)
+        client = find_client(context, self._settings)
         if request.page_size < 0:
             fault = f"{request.page_size} is negative"
             raise InvalidRequest([FieldFault("page_size", fault)])
@@ -95,7 +94,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         self, request: jobs_pb2.WatchJobRequest, context: Any
     ) -> AsyncIterator[jobs_pb2.WatchJobResponse]:
         """Send the job whenever it changed, until it has ended."""
-        client = self._find_client(context)
+        client = find_client(context, self._settings)
         try:
             job = await find_job(request.name, client, self._store)
         except JobLostError:
@@ -126,7 +125,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         order = ORDERS[request.order]
         offset = _parse_resume_token(request.resume_token, order)
         try:
-            job = await find_job(request.name, self._find_client(context), self._store)
+            job = await find_job(request.name, find_client(context, self._settings), self._store)
         except JobLostError:
             raise _lost(request.name) from None
         with self._events.follow(job.job_id) as waiter:
@@ -151,7 +150,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
     ) -> jobs_pb2.CancelJobResponse:
         """Cancel a job; one that has ended stays as it is."""
         try:
-            job = await find_job(request.name, self._find_client(context), self._store)
+            job = await find_job(request.name, find_client(context, self._settings), self._store)
             job = await self._store.cancel(job.job_id)
         except JobLostError:
             raise _lost(request.name) from None
@@ -166,17 +165,6 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
             raise UnknownJob(name) from None
         except JobLostError:
             raise _lost(name) from None
-
-    def _find_client(self, context: Any) -> str:
-        """Return who calls: the name in the metadata, else the peer's address without its port."""
-        for key, value in context.invocation_metadata():
-            if key == CLIENT_METADATA:
-                longest = self._settings.max_client_length
-                if not 0 < len(value) <= longest or not is_printable_ascii(value):
-                    fault = f"not 1 to {longest} (max_client_length) printable ASCII characters"
-                    raise InvalidRequest([FieldFault(CLIENT_METADATA, fault)])
-                return f"name:{value}"
-        return f"peer:{context.peer().rpartition(':')[0]}"
 
 
 def _lost(name: str) -> WrongState:

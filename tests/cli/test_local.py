@@ -1,53 +1,25 @@
 """The commands that work in this process, as other programs call them."""
 
 import json
-import os
-import signal
 import subprocess
-import sys
-import threading
-from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from core.games import VARIANTS
 from core.position import Position
 from core.version import ENGINE_VERSION, RULES_VERSION
-from gateway.cli.__main__ import main
+from tests.cli.command import (
+    MATED,
+    STALEMATED,
+    TILEWARP,
+    assert_refused,
+    run,
+    run_command,
+    run_json,
+)
 
 START = VARIANTS["chakra"].startpos
 CAISSA_START = VARIANTS["caissa"].startpos
-MATED = "k7/1Q6/1K6/8/8/8/8/8 b - - 0 1"
-STALEMATED = "k7/8/1Q6/8/8/8/8/7K b - - 0 1"
-TILEWARP = Path(sys.executable).with_name("tilewarp")
-
-
-def run(*arguments: str, given: str | bytes = "") -> Result:
-    """Run a command in this process; what it raises, exits aside, is the test's error."""
-    return CliRunner().invoke(main, arguments, input=given, catch_exceptions=False)
-
-
-def run_json(*arguments: str, given: str | bytes = "") -> list[dict[str, Any]]:
-    """The objects that a command printed; it ends well and says nothing else."""
-    result = run(*arguments, "--json", given=given)
-    assert (result.exit_code, result.stderr) == (0, "")
-    return [json.loads(line) for line in result.stdout.splitlines()]
-
-
-def assert_refused(*arguments: str, reason: str) -> None:
-    """Nothing on standard output, the reason in one line on standard error, exit code 2."""
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith("Error: ")
-    assert result.stderr.count("\n") == 1
-    assert reason in result.stderr
-
-
-def run_command(*arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([TILEWARP, *arguments], input=given, capture_output=True, check=False)
 
 
 # variants, version
@@ -322,119 +294,6 @@ def test_perft_in_a_pipe_says_nothing_on_standard_error() -> None:
     done = run_command("perft", "chakra", "3", "--json")
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout)["nodes"] == 24142
-
-
-# search
-
-SEARCH_FIELDS = ["bestmove", "score", "depth", "nodes", "seconds", "pv", "lines", "result"]
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_search(variant: str) -> None:
-    (found,) = run_json("search", variant, "--nodes", "2000")
-    assert list(found) == SEARCH_FIELDS
-    assert found["nodes"] == 2000
-    assert found["seconds"] >= 0
-    assert found["depth"] >= 1
-    assert found["bestmove"] == found["pv"][0]
-    assert found["bestmove"] in Position(variant).legal_moves
-    assert found["lines"] == [{"rank": 1, "score": found["score"], "pv": found["pv"]}]
-    assert list(found["score"]) == ["cp"]
-    assert found["result"] is None
-    (again,) = run_json("search", variant, "startpos", "--nodes", "2000")
-    assert {**again, "seconds": 0} == {**found, "seconds": 0}
-
-
-def test_search_tells_mates() -> None:
-    (found,) = run_json("search", "chakra", "7k/8/6K1/8/8/8/2Q5/8 w - - 0 1", "--depth", "3")
-    assert (found["bestmove"], found["score"], found["pv"]) == ("c2c8", {"mate": 1}, ["c2c8"])
-    text = run("search", "chakra", "7k/8/6K1/8/8/8/2Q5/8 w - - 0 1", "--depth", "3").stdout
-    assert text.startswith("c2c8  #1  depth 1  c2c8\n")
-
-
-def test_search_after_moves() -> None:
-    fen = "7k/1q6/8/2a5/5A2/8/8/6K1 b f4n,g6n c5n,d7n 0 1"
-    arguments = ("search", "chakra", fen, "--depth", "4", "--moves")
-    (lost,) = run_json(*arguments, "c5c5")
-    assert lost["score"]["cp"] < -100
-    (drawn,) = run_json(*arguments, "  c5c5 f4f4  c5c5 ")
-    assert (drawn["bestmove"], drawn["score"]) == ("f4f4", {"cp": 0})
-    assert_refused(*arguments, "c5c5 c5c5", reason="2. move 'c5c5': not legal in")
-
-
-def test_search_ends_at_the_first_limit() -> None:
-    arguments = ("search", "caissa", "--nodes", "1500", "--depth", "2", "--movetime", "1000000")
-    (found,) = run_json(*arguments)
-    assert found["depth"] == 2
-    assert found["nodes"] < 1500
-    (timed,) = run_json("search", "caissa", "--movetime", "20")
-    assert timed["nodes"] > 0
-
-
-@pytest.mark.parametrize(
-    ("variant", "fen", "moves", "result"),
-    [
-        ("chakra", MATED, "", "checkmate"),
-        ("chakra", STALEMATED, "", "stalemate"),
-        ("chakra", "7k/8/8/8/8/8/8/K7 w d4n,e5n - 0 1", "a1b1 h8g8 b1a1 g8h8 " * 2, "repetition"),
-        ("chakra", "k7/8/8/8/8/8/8/1Q5K w - - 100 80", "", "move-limit"),
-        ("caissa-codecup", "5q1/7/7/7/7/7/R3Q2 w - 0 101", "", "move-limit"),
-        ("caissa", "5q1/7/7/7/7/7/4Q2 w - 0 1", "", "insufficient"),
-    ],
-)
-def test_search_of_a_finished_game(variant: str, fen: str, moves: str, result: str) -> None:
-    arguments = ("search", variant, fen, "--moves", moves, "--nodes", "100")
-    (found,) = run_json(*arguments)
-    assert found == {
-        "bestmove": None,
-        "score": {"mate": 0} if result == "checkmate" else {"cp": 0},
-        "depth": 0,
-        "nodes": 0,
-        "seconds": 0.0,
-        "pv": [],
-        "lines": [],
-        "result": result,
-    }
-    assert run(*arguments).stdout == f"the game is over: {result}\n"
-
-
-@pytest.mark.parametrize(
-    ("limits", "reason"),
-    [
-        ((), "at least one limit is required"),
-        (("--nodes", "0"), "nodes 0 is not between 1 and"),
-        (("--depth", "101"), "depth 101 is not between 1 and 100"),
-        (("--movetime", "-1"), "movetime -1 is not between"),
-        (("--nodes", "9" * 30), "is not between 1 and"),
-    ],
-)
-def test_search_refuses_other_limits(limits: tuple[str, ...], reason: str) -> None:
-    assert_refused("search", "chakra", *limits, reason=reason)
-
-
-@pytest.mark.parametrize("option", ["--threads", "--multipv", "--hash-mb"])
-def test_search_refuses_options_that_it_does_not_have(option: str) -> None:
-    result = run("search", "chakra", "--nodes", "10", option, "2")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert f"No such option '{option}'" in result.stderr
-
-
-def test_search_refuses_what_is_not_a_number() -> None:
-    result = run("search", "chakra", "--nodes", "many")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "'many' is not a valid integer" in result.stderr
-
-
-@pytest.mark.skipif(not Path("/proc").exists(), reason="threads are counted in /proc")
-def test_interrupted_search_ends_with_130() -> None:
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    arguments = [TILEWARP, "search", "chakra", "--movetime", str(2**40)]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, env=environment) as process:
-        # The second thread is the one that searches.
-        while len(os.listdir(f"/proc/{process.pid}/task")) < 2:
-            threading.Event().wait(0.01)
-        process.send_signal(signal.SIGINT)
-        assert process.wait() == 130
 
 
 # The real command, and warm-up

@@ -11,26 +11,44 @@ from google.protobuf import duration_pb2
 
 from gateway.cli.__main__ import COMMANDS, main
 from gateway.cli.analyse import read_positions
-from gateway.cli.rows import dump, job_object, job_text, row_object, row_text
+from gateway.cli.rows import (
+    analysis_object,
+    dump,
+    job_object,
+    job_text,
+    row_object,
+    row_text,
+)
 from gateway.client import MAX_TEXT
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
 
 AWAY = "127.0.0.1:1"
 
+WDL = analysis_pb2.WinDrawLoss(win=300, draw=250, loss=450)
+LOST = analysis_pb2.WinDrawLoss(loss=1000)
 RESULT = jobs_pb2.ResultRow(
     index=1,
     fen="a fen",
     analysis=analysis_pb2.AnalysisResult(
         best_move="b2b4",
-        score=analysis_pb2.Score(centipawns=-35),
+        score=analysis_pb2.Score(centipawns=-35, wdl=WDL),
         lines=[
             analysis_pb2.Line(
-                rank=1, score=analysis_pb2.Score(centipawns=-35), moves=["b2b4", "g7g5"]
-            )
+                rank=1,
+                score=analysis_pb2.Score(centipawns=-35, wdl=WDL),
+                moves=["b2b4", "g7g5"],
+            ),
+            analysis_pb2.Line(
+                rank=2, score=analysis_pb2.Score(mate=-2, wdl=LOST), moves=["c2c4", "g7g5"]
+            ),
         ],
         depth=3,
+        selective_depth=9,
         nodes=2000,
         time=duration_pb2.Duration(nanos=500_000_000),
+        stop_reason=analysis_pb2.STOP_REASON_LIMIT,
+        reached_limit=analysis_pb2.REACHED_LIMIT_TIME,
+        mate=analysis_pb2.MateAnswer(within=4, verdict=analysis_pb2.MATE_VERDICT_UNKNOWN),
         outcome=position_pb2.OUTCOME_ONGOING,
         provenance=analysis_pb2.Provenance(
             engine_version="1", command="tilewarp search", threads=1
@@ -57,12 +75,25 @@ def test_a_result_is_an_object_as_the_contract_says() -> None:
         "fen": "a fen",
         "bestmove": "b2b4",
         "score": {"cp": -35},
+        "wdl": [300, 250, 450],
         "depth": 3,
+        "seldepth": 9,
         "nodes": 2000,
         "seconds": 0.5,
+        "nps": 4000,
         "pv": ["b2b4", "g7g5"],
-        "lines": [{"rank": 1, "score": {"cp": -35}, "pv": ["b2b4", "g7g5"]}],
+        "lines": [
+            {
+                "rank": 1,
+                "score": {"cp": -35},
+                "wdl": [300, 250, 450],
+                "pv": ["b2b4", "g7g5"],
+            },
+            {"rank": 2, "score": {"mate": -2}, "wdl": [0, 0, 1000], "pv": ["c2c4", "g7g5"]},
+        ],
+        "ended": "movetime",
         "result": None,
+        "mate": {"within": 4, "verdict": "unknown"},
     }
     assert provenance["command"] == "tilewarp search"
     assert provenance["threads"] == 1
@@ -87,12 +118,36 @@ def test_a_wrong_position_is_an_object_with_all_faults_in_one_text() -> None:
 
 def test_the_table_shows_the_same() -> None:
     assert row_text(RESULT, 4).split() == [
-        *("4", "b2b4", "-0.35", "3", "2000"),
+        *("4", "b2b4", "-0.35", "3/9", "2000", "movetime"),
         *("a", "fen:", "b2b4", "g7g5"),
+        *("c2c4", "#-2", "c2c4", "g7g5"),
     ]
     assert "#0" in row_text(FINISHED, 1)
     assert "checkmate" in row_text(FINISHED, 1)
     assert row_text(REJECTED, 7).split(maxsplit=1) == ["7", "error: one; two"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "limit", "outcome", "name"),
+    [
+        ("UNSPECIFIED", "UNSPECIFIED", "ONGOING", None),
+        ("LIMIT", "NODES", "ONGOING", "nodes"),
+        ("LIMIT", "DEPTH", "ONGOING", "depth"),
+        ("LIMIT", "TIME", "ONGOING", "movetime"),
+        ("LIMIT", "MATE", "ONGOING", "mate"),
+        ("LIMIT", "UNSPECIFIED", "ONGOING", "limit"),
+        ("FINISHED", "UNSPECIFIED", "ONGOING", "solved"),
+        ("FINISHED", "UNSPECIFIED", "STALEMATE", "over"),
+        ("STOPPED", "UNSPECIFIED", "ONGOING", "stopped"),
+    ],
+)
+def test_every_end_has_its_name(reason: str, limit: str, outcome: str, name: str | None) -> None:
+    result = analysis_pb2.AnalysisResult(
+        stop_reason=analysis_pb2.StopReason.Value(f"STOP_REASON_{reason}"),
+        reached_limit=analysis_pb2.ReachedLimit.Value(f"REACHED_LIMIT_{limit}"),
+        outcome=position_pb2.Outcome.Value(f"OUTCOME_{outcome}"),
+    )
+    assert analysis_object(result)["ended"] == name
 
 
 def test_a_job_is_an_object() -> None:
@@ -129,6 +184,8 @@ def test_lines_are_counted_and_blank_ones_skipped() -> None:
     [
         (["analyse", "chakra", "-"], 2, "--nodes"),
         (["analyse", "chakra", "-", "--nodes", "0"], 2, "--nodes"),
+        (["analyse", "chakra", "-", "--depth", "9" * 30], 2, "--depth"),
+        (["analyse", "chakra", "-", "--threads", "2"], 2, "at least one of --nodes, --depth"),
         (["analyse", "chakra", "/does/not/exist", "--nodes", "1"], 2, "exist"),
         (["jobs", "show"], 2, "NAME"),
         (["nonsense"], 2, "nonsense"),

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+from google.protobuf import duration_pb2
 
 from core.position import Position
 from core.version import ENGINE_VERSION, RULES_VERSION
@@ -15,7 +16,7 @@ from worker.outcomes import OUTCOMES
 from worker.store import ClaimedUnit, Finished, UnitIndex
 
 
-def specification(**limits: int) -> bytes:
+def specification(**limits: Any) -> bytes:
     message = jobs_pb2.JobSpecification()
     message.analysis.limits.MergeFrom(analysis_pb2.Limits(**limits))
     return message.SerializeToString()
@@ -45,6 +46,12 @@ def test_a_row_says_where_it_comes_from():
     assert analysis.best_move in position.legal_moves
     assert 0 < analysis.nodes <= 2000
     assert analysis.stop_reason == analysis_pb2.STOP_REASON_LIMIT
+    assert analysis.reached_limit == analysis_pb2.REACHED_LIMIT_NODES
+    assert analysis.selective_depth >= analysis.depth
+    assert analysis.score == analysis.lines[0].score
+    wdl = analysis.score.wdl
+    assert wdl.win + wdl.draw + wdl.loss == 1000
+    assert not analysis.HasField("mate")
     assert analysis.outcome == position_pb2.OUTCOME_ONGOING
     provenance = analysis.provenance
     assert (provenance.engine_version, provenance.rules_version) == (ENGINE_VERSION, RULES_VERSION)
@@ -63,6 +70,67 @@ def test_the_command_quotes_the_position():
     assert shlex.split(row.analysis.provenance.command) == [
         *("tilewarp", "search", "caissa", fen, "--nodes", "500", "--depth", "3")
     ]
+
+
+def test_every_limit_is_passed_on_and_stands_in_the_command():
+    limits = {
+        "nodes": 4000,
+        "depth": 30,
+        "time": duration_pb2.Duration(seconds=60, nanos=1),
+        "threads": 2,
+        "hash_mb": 3,
+        "multipv": 3,
+        "searchmoves": ["b2b4", "g2g4"],
+    }
+    analysis = run(specification(**limits), unit("chakra")).analysis
+    assert sorted(line.moves[0] for line in analysis.lines) == limits["searchmoves"]
+    assert [line.rank for line in analysis.lines] == [1, 2]
+    assert analysis.provenance.threads == 2
+    assert shlex.split(analysis.provenance.command) == [
+        *("tilewarp", "search", "chakra", "startpos", "--nodes", "4000", "--depth", "30"),
+        *("--movetime", "60001", "--threads", "2", "--hash-mb", "3", "--multipv", "3"),
+        *("--searchmoves", "b2b4 g2g4"),
+    ]
+
+
+def test_the_question_for_a_mate_is_answered():
+    fen = "k7/8/2K5/8/8/8/8/6Q1 w - - 0 1"
+    for within, verdict in ((2, "PROVED"), (1, "REFUTED")):
+        analysis = run(specification(mate=within), unit("chakra", fen)).analysis
+        assert analysis.stop_reason == analysis_pb2.STOP_REASON_LIMIT
+        assert analysis.reached_limit == analysis_pb2.REACHED_LIMIT_MATE
+        assert analysis.mate.within == within
+        assert analysis.mate.verdict == analysis_pb2.MateVerdict.Value(f"MATE_VERDICT_{verdict}")
+        assert shlex.split(analysis.provenance.command)[-2:] == ["--mate", str(within)]
+
+
+def test_progress_is_of_the_running_search_and_taken_once():
+    analyst = Analyst("w")
+    assert analyst.take_progress() is None
+    analyst.run(specification(depth=4), unit("chakra"))
+    stopping = threading.Timer(0.5, analyst.stop)
+    stopping.start()
+    running = threading.Thread(
+        target=analyst.run, args=(specification(nodes=10**12), unit("caissa"))
+    )
+    running.start()
+    taken = []
+    while running.is_alive():
+        progress = analyst.take_progress()
+        if progress is not None:
+            taken.append(analysis_pb2.AnalysisResult.FromString(progress))
+        running.join(0.01)
+    depths = [result.depth for result in taken]
+    assert len(depths) >= 2
+    assert depths == sorted(set(depths))
+    legal = Position("caissa").legal_moves
+    for result in taken:
+        assert result.best_move == result.lines[0].moves[0]
+        assert result.best_move in legal
+        assert result.stop_reason == analysis_pb2.STOP_REASON_UNSPECIFIED
+        assert result.outcome == position_pb2.OUTCOME_ONGOING
+    assert taken[-1].nodes > taken[0].nodes > 0
+    stopping.join()
 
 
 @pytest.mark.parametrize("variant", ["chakra", "caissa"])

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from core.limits import Limits
 from worker.settings import Settings, SettingsError, table, variable
 
 
@@ -49,3 +50,16 @@ def test_every_setting_has_help_and_a_variable():
     for entry in table():
         assert entry.metadata["help"]
         assert variable(entry.name) == f"TILEWARP_{entry.name.upper()}"
+
+
+def test_what_may_be_asked_of_a_search_is_within_what_the_engine_does():
+    settings = Settings()
+    Limits(
+        nodes=settings.max_nodes,
+        depth=settings.max_depth,
+        movetime=int(settings.max_time * 1000),
+        mate=settings.max_mate,
+        threads=settings.max_threads,
+        hash_mb=settings.max_hash_mb,
+        multipv=settings.max_multipv,
+    )
