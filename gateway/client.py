@@ -17,7 +17,15 @@ import grpc.aio
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
-from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc, position_pb2, rules_pb2, rules_pb2_grpc
+from tilewarp.v1 import (
+    analysis_pb2,
+    analysis_pb2_grpc,
+    jobs_pb2,
+    jobs_pb2_grpc,
+    position_pb2,
+    rules_pb2,
+    rules_pb2_grpc,
+)
 
 DEFAULT_GATEWAY = "127.0.0.1:50051"
 CLIENT_METADATA = "x-tilewarp-client"
@@ -59,6 +67,7 @@ class Client:
         self.patience = patience
         """Seconds to go on trying without progress, for the calls to come."""
         self._rules: Any = rules_pb2_grpc.RulesServiceStub(self._channel)
+        self._analysis: Any = analysis_pb2_grpc.AnalysisServiceStub(self._channel)
         self._jobs: Any = jobs_pb2_grpc.JobServiceStub(self._channel)
 
     async def __aenter__(self) -> "Client":
@@ -97,6 +106,40 @@ class Client:
         request = rules_pb2.PlayMovesRequest(position=position, moves=moves)
         answer: rules_pb2.PlayMovesResponse = await self._call(self._rules.PlayMoves, request)
         return answer
+
+    async def analyse(
+        self,
+        position: position_pb2.Position,
+        limits: analysis_pb2.Limits,
+        *,
+        timeout: float | None = None,
+    ) -> AsyncIterator[analysis_pb2.AnalysisResult]:
+        """Yield what is known of a position as it grows; the last is the final result.
+
+        Each is in place of the ones before. Where the service was away the search begins anew.
+        Leaving the iteration ends the search: close it (`contextlib.aclosing`) to leave it early.
+
+        Args:
+            position: the position.
+            limits: when the search stops.
+            timeout: seconds after which the call ends with DEADLINE_EXCEEDED; None: never.
+        """
+        clock = asyncio.get_running_loop().time
+        deadline = None if timeout is None else clock() + timeout
+        patience = _Patience(self.patience)
+        request = analysis_pb2.AnalyseRequest(position=position, limits=limits)
+        while True:
+            left = None if deadline is None else max(deadline - clock(), 0.0)
+            call = self._analysis.Analyse(request, metadata=self._metadata, timeout=left)
+            try:
+                async for response in call:
+                    patience.reset()
+                    yield response.result
+                return
+            except grpc.aio.AioRpcError as error:
+                await patience.pause_or_raise(error)
+            finally:
+                call.cancel()
 
     async def create_job(
         self,

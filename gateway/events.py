@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import redis
 
 from gateway.status import Draining
-from worker.store import AsyncStore, JobId
+from worker.store import AsyncStore, JobEvent, JobId
 
 RETRY_SECONDS = 0.5
 
@@ -25,15 +25,15 @@ class JobEvents:
 
     def __init__(self, store: AsyncStore) -> None:
         self._store = store
-        self._waiters: defaultdict[JobId, set[asyncio.Event]] = defaultdict(set)
+        self._waiters: defaultdict[JobId, set[JobWaiter]] = defaultdict(set)
         self._is_closed = False
 
     async def run(self) -> None:
         """Read the store's events until cancelled; a lost connection is made anew."""
         while True:
             try:
-                async for job_id in self._store.events():
-                    self._wake(job_id)
+                async for event in self._store.events():
+                    self._wake(event)
             except redis.RedisError as error:
                 logger.warning("the store's events are not heard: %s", error)
             self._wake(None)
@@ -42,12 +42,12 @@ class JobEvents:
     @contextmanager
     def follow(self, job_id: JobId) -> Iterator["JobWaiter"]:
         """Give a waiter for a job; what happens from now on is not missed."""
-        event = asyncio.Event()
-        self._waiters[job_id].add(event)
+        waiter = JobWaiter(self)
+        self._waiters[job_id].add(waiter)
         try:
-            yield JobWaiter(self, event)
+            yield waiter
         finally:
-            self._waiters[job_id].discard(event)
+            self._waiters[job_id].discard(waiter)
             if not self._waiters[job_id]:
                 del self._waiters[job_id]
 
@@ -61,22 +61,29 @@ class JobEvents:
         self._is_closed = True
         self._wake(None)
 
-    def _wake(self, job_id: JobId | None) -> None:
-        groups = self._waiters.values() if job_id is None else [self._waiters.get(job_id, set())]
-        for events in groups:
-            for event in events:
-                event.set()
+    def _wake(self, event: JobEvent | None) -> None:
+        """Wake those who follow the event's job; without an event, all."""
+        if event is not None:
+            for waiter in self._waiters.get(event.job_id, ()):
+                waiter.wake(event.progress)
+            return
+        for waiters in self._waiters.values():
+            for waiter in waiters:
+                waiter.wake(None)
 
 
 class JobWaiter:
     """Waits for what happens to one job."""
 
-    def __init__(self, events: JobEvents, event: asyncio.Event) -> None:
+    def __init__(self, events: JobEvents) -> None:
         self._events = events
-        self._event = event
+        self._event = asyncio.Event()
+        self._progress: bytes | None = None
 
-    async def wait(self) -> None:
+    async def wait(self) -> bytes | None:
         """Return when something may have happened since the last return.
+
+        The answer is the newest progress that its worker has told meanwhile, None if it has not.
 
         Raises:
             Draining: the gateway is stopping.
@@ -86,3 +93,11 @@ class JobWaiter:
             self._event.clear()
         if self._events.is_closed:
             raise Draining
+        progress, self._progress = self._progress, None
+        return progress
+
+    def wake(self, progress: bytes | None) -> None:
+        """Let the wait return."""
+        if progress is not None:
+            self._progress = progress
+        self._event.set()

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from typing import Any
 
 import grpc
@@ -75,8 +76,10 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             began = time.perf_counter()
             code = grpc.StatusCode.OK
             try:
-                async for response in behaviour(request, context):
-                    yield response
+                # Closed here, not whenever it is collected: what it has begun ends with the call.
+                async with aclosing(behaviour(request, context)) as responses:
+                    async for response in responses:
+                        yield response
             except (asyncio.CancelledError, GeneratorExit):
                 code = grpc.StatusCode.CANCELLED
                 raise

@@ -19,16 +19,25 @@ from core.position import Position
 from gateway.events import JobEvents
 from gateway.interceptor import CallInterceptor
 from gateway.metrics import Exporter, StoreCollector, make_latency
+from gateway.services.analysis import AnalysisService
 from gateway.services.jobs import JobService
 from gateway.services.rules import RulesService
 from gateway.sweeper import Sweeper
-from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc, rules_pb2, rules_pb2_grpc
+from tilewarp.v1 import (
+    analysis_pb2,
+    analysis_pb2_grpc,
+    jobs_pb2,
+    jobs_pb2_grpc,
+    rules_pb2,
+    rules_pb2_grpc,
+)
 from worker.app import make_app, publish_tickets
 from worker.settings import Settings
 from worker.store import AsyncStore
 
 SERVICES = (
     rules_pb2.DESCRIPTOR.services_by_name["RulesService"].full_name,
+    analysis_pb2.DESCRIPTOR.services_by_name["AnalysisService"].full_name,
     jobs_pb2.DESCRIPTOR.services_by_name["JobService"].full_name,
 )
 # Clients may ping every 30 seconds (gateway.client); the server's minimum stays below that.
@@ -125,8 +134,9 @@ class Gateway:
             ],
         )
         rules_pb2_grpc.add_RulesServiceServicer_to_server(RulesService(self._settings), server)
-        jobs = JobService(self._store, self._events, self._settings, self._sweeper.announce)
-        jobs_pb2_grpc.add_JobServiceServicer_to_server(jobs, server)
+        parts = self._store, self._events, self._settings, self._sweeper.announce
+        analysis_pb2_grpc.add_AnalysisServiceServicer_to_server(AnalysisService(*parts), server)
+        jobs_pb2_grpc.add_JobServiceServicer_to_server(JobService(*parts), server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, server)

@@ -63,6 +63,17 @@ class OverQuota(CallError):
         self.description = description
 
 
+class NoWorker(CallError):
+    """Nobody is there to do the work now; worth another try."""
+
+    def __init__(self) -> None:
+        super().__init__("no worker is up")
+
+
+class GivenUp(CallError):
+    """A position was given up, as all attempts at it failed; the text is their number and cause."""
+
+
 class StoreAway(CallError):
     """The store does not answer; worth another try."""
 
@@ -91,6 +102,8 @@ CODES: dict[type[CallError], grpc.StatusCode] = {
     RequestIdReused: grpc.StatusCode.ALREADY_EXISTS,
     WrongState: grpc.StatusCode.FAILED_PRECONDITION,
     OverQuota: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    GivenUp: grpc.StatusCode.INTERNAL,
+    NoWorker: grpc.StatusCode.UNAVAILABLE,
     StoreAway: grpc.StatusCode.UNAVAILABLE,
     Draining: grpc.StatusCode.UNAVAILABLE,
 }
@@ -124,7 +137,7 @@ def _find_details(error: CallError) -> list[message.Message]:
                 subject=error.subject, description=error.description
             )
             return [error_details_pb2.QuotaFailure(violations=[violation])]
-        case StoreAway() | Draining():
+        case NoWorker() | StoreAway() | Draining():
             delay = duration_pb2.Duration(seconds=RETRY_SECONDS)
             return [error_details_pb2.RetryInfo(retry_delay=delay)]
         case _:

@@ -4,6 +4,8 @@ The keeper looks every `flush_interval`. It hands in what is finished and renews
 something moved; it ends the running unit when the claim is lost, its job cancelled or the worker
 stopping; and it ends the whole process when a search hangs, since nothing else can. A search that
 keeps even the keeper from running is ended by an alarm that the keeper puts off at every look.
+
+Where somebody attends to the job, a teller beside the keeper tells how far the running unit is.
 """
 
 import faulthandler
@@ -26,6 +28,8 @@ from worker.store import Claim, ClaimedUnit, ClaimState, Finished, Store
 
 HUNG_EXIT_CODE = 70
 """How a process ends itself when its search hangs."""
+TELL_INTERVAL = 0.05
+"""Seconds between looks for progress to tell those who attend to it."""
 SEIZED_SECONDS = 30.0
 """Seconds without a look of the keeper after which the process ends; far above a lease, since a
 process that was suspended ends so, too."""
@@ -76,8 +80,11 @@ class ClaimRun:
 
     def run(self) -> None:
         """Run the units and hand them in; return when nothing of the claim is left here."""
-        keeper = threading.Thread(target=self._keep, name="keeper", daemon=True)
-        keeper.start()
+        threads = [threading.Thread(target=self._keep, name="keeper", daemon=True)]
+        if self._claim.is_attended:
+            threads.append(threading.Thread(target=self._tell, name="teller", daemon=True))
+        for thread in threads:
+            thread.start()
         try:
             for unit in self._claim.units:
                 if self._end is not None:
@@ -88,7 +95,8 @@ class ClaimRun:
                     self._add(finished)
         finally:
             self._done.set()
-            keeper.join()
+            for thread in threads:
+                thread.join()
             faulthandler.cancel_dump_traceback_later()
         self._conclude()
 
@@ -130,6 +138,14 @@ class ClaimRun:
                 self._hand_in()
             if self._end is not None:
                 self._runner.stop()  # at every look: the first may fall between two units
+
+    def _tell(self) -> None:
+        """Tell how far the unit is that runs, until all are done. The teller's thread."""
+        while not self._done.wait(TELL_INTERVAL):
+            progress = self._runner.take_progress()
+            if progress is not None:
+                with suppress(redis.RedisError):  # the result will say more
+                    self._store.tell_progress(self._claim, progress)
 
     def _progress(self) -> tuple[int, int]:
         return self._finished_count, self._runner.nodes

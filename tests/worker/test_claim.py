@@ -95,6 +95,28 @@ async def test_rows_are_handed_in_while_the_rest_runs(gateway: AsyncStore, runs:
     assert runs.metrics.positions._value.get() == 5
 
 
+@pytest.mark.parametrize("is_attended", [True, False])
+async def test_progress_is_told_where_somebody_attends(
+    gateway: AsyncStore, runs: Runs, is_attended: bool
+):
+    job_id = await submit(gateway, 1, is_attended=is_attended)
+    events = gateway.events()
+    assert await anext(events) is None
+    running = asyncio.create_task(asyncio.to_thread(runs.run, runs.claim(), Puppet(0.3)))
+    told = []
+    async for event in events:
+        if event is None:
+            break
+        told.append(event)
+    await running
+    await events.aclose()
+    assert {event.job_id for event in told} == {job_id}
+    progress = [event.progress for event in told if event.progress is not None]
+    assert (len(progress) >= 3) is is_attended
+    assert told[-1].progress is None  # the row
+    assert (await gateway.job(job_id)).done == 1
+
+
 async def test_a_unit_longer_than_every_lease_runs_once(
     gateway: AsyncStore, runs: Runs, settings: Settings
 ):

@@ -17,6 +17,7 @@ from worker.store import (
     EvictingPolicyError,
     Finished,
     JobClass,
+    JobEvent,
     JobId,
     JobLostError,
     JobNotFoundError,
@@ -558,15 +559,83 @@ async def test_watchers_are_told_of_every_change(gateway: AsyncStore, store: Sto
     events = gateway.events()
     assert await anext(events) is None
     job_id = await submit(gateway, 2)
-    assert await anext(events) == job_id
+    changed = JobEvent(job_id, None)
+    assert await anext(events) == changed
     claim = store.claim("w")
     assert claim is not None
-    assert await anext(events) == job_id
+    assert await anext(events) == changed
+    store.tell_progress(claim, b"depth 3")
+    assert await anext(events) == JobEvent(job_id, b"depth 3")
     store.hand_in(claim, finish(claim))
-    assert await anext(events) == job_id
+    assert await anext(events) == changed
     await gateway.cancel(job_id)
-    assert await anext(events) == job_id
+    assert await anext(events) == changed
+    await gateway.remove(job_id)
+    assert await anext(events) == changed
     await events.aclose()
+
+
+# Attended jobs, and removal
+
+
+async def test_an_attended_job_is_claimed_as_such_and_not_listed(gateway: AsyncStore, store: Store):
+    job_id = await submit(gateway, 1, is_attended=True)
+    other = await submit(gateway, 1)
+    assert [job.job_id for job in (await gateway.jobs("ann", 9)).jobs] == [other]
+    claims = [store.claim("w"), store.claim("w")]
+    assert [claim and (claim.job_id, claim.is_attended) for claim in claims] == [
+        (job_id, True),
+        (other, False),
+    ]
+    assert await gateway.attend(job_id)
+    assert not await gateway.attend(other)
+
+
+async def test_an_attended_job_goes_with_its_caller(
+    gateway: AsyncStore, store: Store, redis_client: redis.Redis
+):
+    job_id = await submit(gateway, 1, is_attended=True)
+    claim = store.claim("w")
+    assert claim is not None
+    assert (await gateway.sweep()).removed_jobs == 0
+    redis_client.zadd("tw:attended", {job_id: 0})
+    assert await gateway.attend(job_id)
+    assert (await gateway.sweep()).removed_jobs == 0
+    redis_client.zadd("tw:attended", {job_id: 0})
+    assert (await gateway.sweep()).removed_jobs == 1
+    assert not await gateway.attend(job_id)
+    assert store.renew(claim) is ClaimState.LOST
+    with pytest.raises(JobNotFoundError):
+        await gateway.job(job_id)
+    assert not redis_client.keys("tw:job*") + redis_client.keys("tw:attended")
+
+
+@pytest.mark.parametrize("state", ["staged", "queued", "claimed", "succeeded", "cancelled"])
+async def test_a_removed_job_leaves_nothing_in_any_state(
+    gateway: AsyncStore, store: Store, redis_client: redis.Redis, state: str
+):
+    kept = await submit(gateway, 1)
+    before = set(redis_client.keys("*"))
+    job = await staged(gateway, 2, rejected={1: b"bad"}, request_id="r", digest="d", client="bob")
+    if state != "staged":
+        await gateway.commit(job)
+    if state == "cancelled":
+        await gateway.cancel(job.job_id)
+    if state in ("claimed", "succeeded"):
+        for claim in (store.claim("w"), store.claim("w")):
+            assert claim is not None
+            if claim.job_id == kept:
+                store.release(claim)
+            elif state == "succeeded":
+                store.hand_in(claim, finish(claim))
+    await gateway.remove(job.job_id)
+    assert set(redis_client.keys("*")) - before <= {
+        *(b"tw:totals", b"tw:load", b"tw:job:" + kept.encode() + b":retry")
+    }
+    assert (await gateway.sweep()).removed_jobs == 0
+    claim = store.claim("w")
+    assert claim is not None and claim.job_id == kept
+    assert store.claim("w") is None
 
 
 # Workers

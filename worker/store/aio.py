@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import redis
-import redis.asyncio
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
@@ -23,11 +22,13 @@ from worker.store.parse import (
     parse_totals,
     parse_workers,
 )
+from worker.store.steady import SteadyRedis
 from worker.store.types import (
     ClassLoad,
     Committed,
     Job,
     JobClass,
+    JobEvent,
     JobId,
     JobLostError,
     JobNotFoundError,
@@ -50,6 +51,8 @@ CANARY_PAUSE = 0.02
 """Seconds between looks for a canary's answer."""
 EVENT_WAIT = 1.0
 """Seconds to wait for an event before the connection is checked."""
+ATTENDED_MS = 5_000
+"""Milliseconds that an attended job lives without a sign of its caller."""
 
 
 class AsyncStore:
@@ -62,7 +65,7 @@ class AsyncStore:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._redis: Any = redis.asyncio.Redis.from_url(
+        self._redis: Any = SteadyRedis.from_url(
             settings.redis_url,
             socket_timeout=settings.store_timeout,
             socket_connect_timeout=settings.store_timeout,
@@ -70,6 +73,8 @@ class AsyncStore:
         )
         self._commit = self._script("commit")
         self._cancel = self._script("cancel")
+        self._attend = self._script("attend")
+        self._remove = self._script("remove")
         self._sweep = self._script("sweep")
 
     async def close(self) -> None:
@@ -143,7 +148,7 @@ class AsyncStore:
         answer, *found = await self._commit(
             args=[
                 *(job.job_id, epoch, request, job.digest, job.total),
-                *(job.job_class.value, job.client),
+                *(job.job_class.value, job.client, ATTENDED_MS if job.is_attended else ""),
                 *format_new_job(job),
             ]
         )
@@ -206,9 +211,18 @@ class AsyncStore:
         await self._cancel(args=[job_id])
         return await self.job(job_id)
 
+    async def attend(self, job_id: JobId) -> bool:
+        """Let an attended job live for `ATTENDED_MS` more; return False if there is none."""
+        return bool(await self._attend(args=[job_id, ATTENDED_MS]))
+
+    async def remove(self, job_id: JobId) -> None:
+        """Remove a job in any state, also a staged one; what workers still hand in is refused."""
+        await self._remove(args=[job_id])
+
     async def sweep(self) -> Swept:
         """End the claims past their deadline and forget the jobs past their time to be kept.
 
+        Jobs that were to be attended and are not any more are removed.
         The unfinished units of a lost claim are tried again one by one, or given up after the
         setting `max_attempts`. To be called every `sweep_interval`, by any number of gateways: when
         nobody did for longer than a lease, the server was away, and claims live one lease more.
@@ -256,8 +270,8 @@ class AsyncStore:
             await asyncio.sleep(CANARY_PAUSE)
         return None
 
-    async def events(self) -> AsyncIterator[JobId | None]:
-        """Yield the id of every job that has new rows or another state, while the server is there.
+    async def events(self) -> AsyncIterator[JobEvent | None]:
+        """Yield what happens to jobs, while the server is there: rows, states, progress.
 
         Yields None once it listens and then about every second without an event, so that the caller
         can look at what it may have missed. Raises `redis.RedisError` when the connection is lost:
@@ -265,12 +279,17 @@ class AsyncStore:
         """
         async with self._redis.pubsub() as pubsub:
             await pubsub.subscribe(keys.EVENTS)
+            await pubsub.psubscribe(keys.PROGRESS + "*")
             while True:
                 message = await pubsub.get_message(timeout=EVENT_WAIT)
-                if message is None or message["type"] == "subscribe":
-                    yield None
-                elif message["type"] == "message":
-                    yield JobId(message["data"].decode())
+                match message and message["type"]:
+                    case "message":
+                        yield JobEvent(JobId(message["data"].decode()), None)
+                    case "pmessage":
+                        channel = message["channel"].decode()
+                        yield JobEvent(JobId(channel.removeprefix(keys.PROGRESS)), message["data"])
+                    case "psubscribe" | None:
+                        yield None
 
     async def _finished_rows(self, job_id: JobId, offset: int, limit: int) -> RowPage:
         indices = [

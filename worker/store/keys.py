@@ -11,6 +11,8 @@ CLAIMS = "tw:claims"
 WORKERS = "tw:workers"
 EVENTS = "tw:events"
 """The channel on which a job's id is published whenever it has new rows or another state."""
+PROGRESS = "tw:progress:"
+"""Stands before a job's id in the name of the channel on which its progress is published."""
 
 BROKER_PREFIX = "tw:broker:"
 """Stands before every key that Celery's broker uses."""
@@ -35,6 +37,11 @@ def rows(job_id: JobId) -> str:
 def order(job_id: JobId) -> str:
     """Return the key of a job's list of indices as they were finished."""
     return f"tw:job:{job_id}:order"
+
+
+def progress(job_id: JobId) -> str:
+    """Return the channel of a job's progress."""
+    return PROGRESS + job_id
 
 
 def client_jobs(client: str) -> str:

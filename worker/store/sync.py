@@ -80,7 +80,7 @@ class Store:
         )
         if answer is None:
             return None
-        token, job_id, kind, spec, indexes, units, attempts = answer
+        token, job_id, kind, spec, indexes, units, attempts, attended = answer
         return Claim(
             int(token),
             JobId(job_id.decode()),
@@ -90,6 +90,7 @@ class Store:
                 ClaimedUnit(UnitIndex(index), unit, attempt)
                 for index, unit, attempt in zip(indexes, units, attempts, strict=True)
             ],
+            attended is not None,
         )
 
     def renew(self, claim: Claim) -> ClaimState:
@@ -108,6 +109,10 @@ class Store:
             args += [unit.index, kind, unit.payload, unit.nodes, int(unit.seconds * MICROSECONDS)]
         accepted, state = self._hand_in(args=args)
         return HandedIn(accepted, ClaimState(state.decode()))
+
+    def tell_progress(self, claim: Claim, progress: bytes) -> None:
+        """Tell those who attend to the claim's job how far it is."""
+        self._redis.publish(keys.progress(claim.job_id), progress)
 
     def release(self, claim: Claim) -> int:
         """Hand back the units not handed in, without counting an attempt; return their number."""

@@ -77,6 +77,9 @@ class NewJob:
     """Seconds to keep the job after its end."""
     engine_version: str
     rules_version: str
+    is_attended: bool = False
+    """Whether it is only for a caller that attends to it: its progress is told, it is not listed,
+    and it is swept away when `AsyncStore.attend` is not called for it any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +130,15 @@ class JobPage:
     jobs: Sequence[Job]
     cursor: int | None
     """Leads to the next page; None on the last."""
+
+
+@dataclass(frozen=True)
+class JobEvent:
+    """Something that happened to a job."""
+
+    job_id: JobId
+    progress: bytes | None
+    """What its worker told of it; None: it has new rows or another state."""
 
 
 class RowKind(StrEnum):
@@ -187,6 +199,8 @@ class Claim:
     kind: str
     spec: bytes
     units: Sequence[ClaimedUnit]
+    is_attended: bool
+    """Whether somebody waits to be told of its progress."""
 
 
 class ClaimState(StrEnum):

@@ -2,7 +2,8 @@
 -- Gives a worker the next units: of the most urgent class, of the client whose turn it is, of its
 -- oldest job.
 -- ARGV: worker, lease in ms, microseconds of work wanted, most units.
--- Returns nothing, or {token, job id, kind, spec, {index...}, {unit...}, {attempt...}}.
+-- Returns nothing, or {token, job id, kind, spec, {index...}, {unit...}, {attempt...}, 1 if somebody
+-- attends the job}.
 local worker, lease, wanted_us, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local function next_job()
@@ -68,11 +69,11 @@ call('HSET', 'tw:claim:' .. token, 'job', id, 'class', class, 'worker', worker,
 call('ZADD', 'tw:claims', text(now_ms() + lease), token)
 call('HINCRBY', 'tw:load', 'claimed:' .. class, #indexes)
 
-local kind, spec, state = unpack(job_fields(id, 'kind', 'spec', 'state'))
+local kind, spec, state, attended = unpack(job_fields(id, 'kind', 'spec', 'state', 'attended'))
 if state == 'QUEUED' then
   set_state(id, 'RUNNING')
   call('HSET', job_key(id), 'started_ms', text(now_ms()))
   call('PUBLISH', 'tw:events', id)
 end
 add_claimable(id, -#indexes)
-return {token, id, kind, spec, indexes, units, attempts}
+return {token, id, kind, spec, indexes, units, attempts, attended}

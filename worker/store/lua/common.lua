@@ -98,6 +98,30 @@ local function end_job(id, state)
   call('ZADD', 'tw:ended', expires, id .. ' ' .. client)
 end
 
+-- Forgets a job that does not run: every key of it, and its places in the lists.
+local function forget_job(id, client)
+  call('ZREM', 'tw:jobs:' .. client, id)
+  call('ZREM', 'tw:ended', id .. ' ' .. client)
+  call('ZREM', 'tw:attended', id)
+  call('UNLINK', job_key(id))
+  for _, part in ipairs(PARTS) do
+    call('UNLINK', job_key(id) .. part)
+  end
+end
+
+-- Forgets a job in any state, also one that is only staged; cancels it first if it runs.
+local function remove_job(id)
+  local state, client, request = unpack(job_fields(id, 'state', 'client', 'request_key'))
+  if state == 'QUEUED' or state == 'RUNNING' then
+    end_job(id, 'CANCELLED')
+  end
+  forget_job(id, client or '')
+  if request and request ~= '' then
+    call('UNLINK', request)
+  end
+  call('PUBLISH', 'tw:events', id)
+end
+
 -- Ends the job when every unit has its row, and tells those who watch it.
 local function settle(id)
   local total, done, rejected, quarantined =

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Ends the claims past their deadline and forgets the jobs whose time to be kept has passed; some
--- of each a call, so that no call is long.
+-- Ends the claims past their deadline, forgets the jobs whose time to be kept has passed, and removes
+-- those that nobody attends any more; some of each a call, so that no call is long.
 -- ARGV: max attempts, lease in ms, ms without a sweep that mean trouble.
 -- Returns {claims lost, units to be tried again, units given up, jobs removed}.
 local BATCH = 100
@@ -32,12 +32,10 @@ for _, token in ipairs(overdue) do
 end
 local ended = call('ZRANGEBYSCORE', 'tw:ended', '-inf', text(now), 'LIMIT', 0, BATCH)
 for _, member in ipairs(ended) do
-  local id, client = string.match(member, '^(%S+) (.*)$')
-  call('ZREM', 'tw:ended', member)
-  call('ZREM', 'tw:jobs:' .. client, id)
-  call('UNLINK', job_key(id))
-  for _, part in ipairs(PARTS) do
-    call('UNLINK', job_key(id) .. part)
-  end
+  forget_job(string.match(member, '^(%S+) (.*)$'))
 end
-return {lost, retried, given_up, #ended}
+local unattended = call('ZRANGEBYSCORE', 'tw:attended', '-inf', text(now), 'LIMIT', 0, BATCH)
+for _, id in ipairs(unattended) do
+  remove_job(id)
+end
+return {lost, retried, given_up, #ended + #unattended}
