@@ -64,7 +64,6 @@ def play_game(
                 position.moves, _format_go(control, clocks), _find_patience(control, clocks[side])
             )
             clocks[side] -= answer.seconds
-            _check_clock(control, clocks[side], answer.seconds)
             position.push(answer.move)
         except (ProgramFault, MoveError) as error:
             return forfeit(game, side, error)
@@ -100,12 +99,3 @@ def _find_patience(control: TimeControl, clock: float) -> float:
         return _NODES_SECONDS + control.nodes / _SLOWEST_NODES_PER_SECOND
     bound = clock if control.movetime is None else control.movetime / 1000
     return bound + control.grace / 1000
-
-
-def _check_clock(control: TimeControl, clock: float, seconds: float) -> None:
-    """Raise ProgramFault for an answer that came too late, though it was still read."""
-    left = clock if control.clock is not None else 0.0
-    if control.movetime is not None:
-        left = control.movetime / 1000 - seconds
-    if left < -control.grace / 1000:
-        raise ProgramFault(f"its time is overstepped by {-left:.3f} s")

@@ -146,7 +146,8 @@ class Program:
         """Return the next line without its end, white space at both sides taken away.
 
         Raises:
-            ProgramFault: the program ended, or `time.monotonic` reached the deadline.
+            ProgramFault: the program ended, or `time.monotonic` passed the deadline, however much
+                the program says.
         """
         while not self._lines:
             wait = max(deadline - time.monotonic(), 0)
@@ -157,13 +158,15 @@ class Program:
                 raise ProgramFault(self._tell_end())
             *whole, self._rest = (self._rest + chunk).split(b"\n")
             self._lines = [line.decode("utf-8", "backslashreplace").strip() for line in whole]
+        if time.monotonic() > deadline:
+            raise ProgramFault("no answer in time")
         return self._lines.pop(0)
 
     def close(self, farewell: str = "", seconds: float = 0.0) -> None:
         """Say farewell, wait up to `seconds` for the end, kill what is left of the group."""
         deadline = time.monotonic() + seconds
         with contextlib.suppress(ProgramFault):
-            if farewell:
+            if farewell and self._process.returncode is None:
                 self.send(farewell)
                 while True:
                     self.read_line(deadline)

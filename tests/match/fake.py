@@ -2,7 +2,8 @@
 
 It has the moves of one game by heart, and plays those of its side. BEHAVIOUR at its first move:
 `well`; `crash`, `hang` (deaf to SIGTERM), `illegal`, `nonsense`, `late` (by half a second), `child`
-(hangs, with a child that hangs). Before: `mute` (says nothing from the start), `early` (ends).
+(hangs, with a child that hangs), `flood` (says much, and never its move). Before: `mute` (says
+nothing from the start), `early` (ends).
 """
 
 import os
@@ -26,6 +27,8 @@ def choose(behaviour: str, line: list[str], ply: int) -> str:
         if behaviour == "child":
             subprocess.Popen([*sys.orig_argv[: -len(line) - 1], "mute"])
         time.sleep(600)
+    while behaviour == "flood":
+        say("info string of nothing\n" * 100)
     if behaviour == "late":
         time.sleep(0.5)
     return {"illegal": "a1b1", "nonsense": "re\x07sign"}.get(behaviour) or line[ply]

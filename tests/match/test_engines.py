@@ -108,6 +108,21 @@ def test_who_fails_has_lost(keeper: Keeper, protocol: str, behaviour: str, reaso
         assert game.moves == list(MATE[:side])
 
 
+def test_who_talks_without_end_has_lost(keeper: Keeper) -> None:
+    game = play(keeper, fake("uci", "flood"), fake("uci"))
+    assert (game.is_forfeit, game.reason) == (True, "white forfeits: no answer in time")
+
+
+def test_who_does_not_start_again_has_lost_and_can_be_closed(keeper: Keeper) -> None:
+    engine = start_engine(fake("codecup"), keeper)
+    engine.choose_move([], "", 60)
+    keeper.close()
+    with pytest.raises(ProgramFault, match="the match is over"):
+        engine.begin_game()
+    engine.close()
+    engine.close()
+
+
 def test_a_move_beyond_time_but_within_grace_counts(keeper: Keeper) -> None:
     control = TimeControl(nodes=None, movetime=100, clock=None, grace=30_000)
     assert play(keeper, fake("uci", "late"), fake("uci"), control).reason == "checkmate"
