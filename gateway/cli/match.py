@@ -152,6 +152,8 @@ def _play(plan: Plan, out: Path | None) -> Standing:
             identities = find_identities(plan.engines, keeper)
         except ProgramFault as error:
             raise WrongInput(str(error)) from error
+        for spec, identity in zip(plan.engines, identities, strict=True):
+            click.echo(f"{spec.name}: {identity}", err=True)
         log = stack.enter_context(_open_log(plan, identities, out)) if out else None
         for task, game in log.games if log else []:
             standing.add(task, game)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from core.engine import Analysis, Engine, Line
+from core.jit import CACHE_DIRECTORY
 from core.limits import (
     MAX_DEPTH,
     MAX_HASH_MB,
@@ -107,7 +108,9 @@ class UciLoop:
         self._say(f"info string {text}")
 
     def _introduce(self, _: list[str]) -> None:
-        self._say(f"id name tilewarp {version('tilewarp')} {self._variant} engine {ENGINE_VERSION}")
+        # The last word names the state of the sources, so that a match can tell two of them apart.
+        build = f"engine {ENGINE_VERSION} {CACHE_DIRECTORY.name}"
+        self._say(f"id name tilewarp {version('tilewarp')} {self._variant} {build}")
         self._say("id author tilewarp contributors")
         for name, spin in self._spins.items():
             limits = f"min {spin.least} max {spin.most}"

@@ -61,8 +61,9 @@ def test_progress_and_summary_as_text() -> None:
     failing = engines(f"good={fake_text('codecup')}", f"bad={fake_text('codecup', 'crash')}")
     result = run(*failing, *FAST, "--sprt", "0", "400")
     assert result.exit_code == 0
-    first = result.stderr.splitlines()[0]
-    assert first == (
+    lines = result.stderr.splitlines()
+    assert lines[:2] == ["good: good", "bad: bad"]
+    assert lines[2] == (
         "pair 1: good - bad 1-0, black forfeits: ended with 3: last words, 1 plies; "
         "good: +1 =0 -0, forfeits 0 and 1, LLR 0.00 [-2.94, 2.94]"
     )
@@ -77,10 +78,10 @@ def test_a_match_goes_on_from_its_file(tmp_path: Path) -> None:
     assert summarise(*EVEN, *FAST, *out, "--pairs", "3")["pairs"] == [0, 0, 3, 0, 0]
     before = Path(out[1]).read_text()
     result = run(*EVEN, *FAST, *out, "--pairs", "3")
-    assert (result.stderr, Path(out[1]).read_text()) == ("", before)
+    assert (result.stderr, Path(out[1]).read_text()) == ("a: a\nb: b\n", before)
     result = run(*EVEN, *FAST, *out, "--seed", "2")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == f"Error: {out[1]}: it was played with seed 1, not 2\n"
+    assert result.stderr.splitlines()[-1] == f"Error: {out[1]}: it was played with seed 1, not 2"
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,15 @@ def test_openings_follow_from_the_seed() -> None:
     assert one == same != other
 
 
+def test_openings_stay_the_same_from_version_to_version() -> None:
+    """A match that goes on, or is played again, has the same ones."""
+    chosen = {name: choose_opening(name, random.Random("1:1")) for name in ("chakra", "caissa")}
+    assert chosen == {
+        "chakra": ["h2g4", "b8h7", "a1b3", "g7g5", "b1a1", "a7c6f", "a1g4"],
+        "caissa": ["d2g5", "e5d5", "b2a4", "d6g3", "c3g3", "c3d4", "c2a2"],
+    }
+
+
 def find_mates(position: Position) -> list[str]:
     """The moves that mate, found apart from what is tested."""
     return [

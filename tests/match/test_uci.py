@@ -103,7 +103,7 @@ def tell_fen(dialogue: Dialogue) -> str:
 
 def test_greeting(chakra: Dialogue) -> None:
     lines = chakra.ask("uci", last="uciok")
-    assert re.fullmatch(r"id name tilewarp \S+ chakra engine \S+", lines[0])
+    assert re.fullmatch(r"id name tilewarp \S+ chakra engine \S+ kernels-[0-9a-f]+", lines[0])
     assert "option name Hash type spin default 64 min 1 max 1048576" in lines
     assert "option name Threads type spin default 1 min 1 max 256" in lines
     assert "option name MultiPV type spin default 1 min 1 max 32" in lines
