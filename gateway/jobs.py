@@ -288,7 +288,7 @@ def show_row(row: Row) -> jobs_pb2.ResultRow:
     return jobs_pb2.ResultRow(
         index=row.index,
         fen=read_position(position_pb2.Position.FromString(row.payload)).fen(),
-        failure=jobs_pb2.Failure(attempts=row.attempts, cause=row.cause),
+        failure=jobs_pb2.Failure(attempts=len(row.workers), cause=row.cause, workers=row.workers),
     )
 
 

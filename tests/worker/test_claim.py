@@ -25,6 +25,7 @@ from worker.store import (
     JobClass,
     JobId,
     JobState,
+    RowKind,
     RowOrder,
     Store,
 )
@@ -161,9 +162,12 @@ async def test_a_failing_unit_does_not_harm_its_neighbours(gateway: AsyncStore, 
     job_id, claim = await runs.prepare(gateway, 3)
     runs.run(claim, Puppet(0, fails=b"unit 2"))
     job = await gateway.job(job_id)
-    assert (job.done, job.quarantined) == (3, 1)
+    assert (job.done, job.attempts, job.claimable) == (3, 4, 4)
+    again = runs.claim()
+    assert [(unit.index, unit.attempt) for unit in again.units] == [(2, 2)]
+    runs.run(again, Puppet(0))
     row = (await gateway.rows(job_id, RowOrder.INPUT, 2, 1)).rows[0]
-    assert (row.attempts, row.cause) == (1, "LookupError: no such thing")
+    assert row.kind is RowKind.RESULT
 
 
 async def test_a_hung_unit_ends_the_process_and_is_named(gateway: AsyncStore, settings: Settings):
@@ -178,7 +182,7 @@ async def test_a_hung_unit_ends_the_process_and_is_named(gateway: AsyncStore, se
     job = await gateway.job(job_id)
     assert (job.state, job.quarantined) == (JobState.SUCCEEDED, 1)
     row = (await gateway.rows(job_id, RowOrder.INPUT, 0, 1)).rows[0]
-    assert (row.attempts, row.cause) == (3, "hung: no node was searched in 0.4 s")
+    assert (row.workers, row.cause) == (["w"] * 3, "hung: no node was searched in 0.4 s")
 
 
 async def test_rows_wait_for_a_store_that_is_away(metrics: WorkerMetrics, settings: Settings):

@@ -87,7 +87,10 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.redis = redis.Redis(unix_socket_path=str(self.server.socket))
         self.redis.flushall()
-        given = replace(Settings(), redis_url=self.server.url, max_attempts=MAX_ATTEMPTS)
+        # Claims are lost when the rules say so, however long an example takes.
+        given = replace(
+            Settings(), redis_url=self.server.url, max_attempts=MAX_ATTEMPTS, lease=3600.0
+        )
         self.store = Store(given)
         self.runner = asyncio.Runner()
         self.gateway = AsyncStore(given)
@@ -241,11 +244,11 @@ class StoreMachine(RuleBasedStateMachine):
         accepted = [unit for place, unit in self.held(claim) if place in list(places)]
         assert self.store.hand_in(claim, rows).accepted == len(accepted)
         for unit in accepted:
-            unit.owner = None
-            self.jobs[claim.job_id].done_attempts += 1
             if is_failure:
-                unit.row = RowKind.QUARANTINED, (unit.attempts, payload.decode())
+                self.note_failure(claim, unit, payload.decode())
             else:
+                unit.owner = None
+                self.jobs[claim.job_id].done_attempts += 1
                 unit.row = RowKind.RESULT, payload
 
     def note_release(self, claim: Claim) -> int:
@@ -257,15 +260,18 @@ class StoreMachine(RuleBasedStateMachine):
 
     def note_loss(self, claim: Claim) -> tuple[int, int, int]:
         held = self.held(claim)
-        given_up = 0
-        for _, unit in held:
-            unit.owner = None
-            self.jobs[claim.job_id].done_attempts += 1
-            if unit.attempts >= MAX_ATTEMPTS:
-                unit.row = RowKind.QUARANTINED, (unit.attempts, None)
-                given_up += 1
+        given_up = sum(self.note_failure(claim, unit, None) for _, unit in held)
         self.lost_claims += bool(held)
         return int(bool(held)), len(held) - given_up, given_up
+
+    def note_failure(self, claim: Claim, unit: Unit, cause: str | None) -> bool:
+        """Note a failed attempt; return whether the unit is given up."""
+        unit.owner = None
+        self.jobs[claim.job_id].done_attempts += 1
+        if unit.attempts < MAX_ATTEMPTS:
+            return False
+        unit.row = RowKind.QUARANTINED, (unit.attempts, cause)
+        return True
 
     @invariant()
     def agrees(self) -> None:
@@ -315,7 +321,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert row.kind is kind
             if kind is RowKind.QUARANTINED:
                 attempts, cause = content
-                assert row.attempts == attempts
+                assert row.workers == attempts * ["w"]
                 assert cause in (None, row.cause)
             else:
                 assert row.payload == content
