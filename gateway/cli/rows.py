@@ -116,7 +116,10 @@ def find_error(row: jobs_pb2.ResultRow) -> str | None:
         case "failure":
             failure = row.failure
             tried = ", ".join(failure.workers)
-            return f"given up after {failure.attempts} attempts ({tried}): {failure.cause}"
+            return (
+                f"given up after {failure.attempts} attempts ({tried}): {failure.cause}; "
+                f"to see it: {failure.command}"
+            )
         case _:
             return None
 

@@ -131,5 +131,5 @@ def _read_result(row: Row) -> analysis_pb2.AnalysisResult:
         GivenUp: it is none.
     """
     if row.kind is not RowKind.RESULT:
-        raise GivenUp(f"the position was given up after {row.attempts} attempts: {row.cause}")
+        raise GivenUp(f"the position was given up after {len(row.workers)} attempts: {row.cause}")
     return jobs_pb2.ResultRow.FromString(row.payload).analysis

@@ -271,6 +271,7 @@ async def test_a_given_up_position_is_a_row_with_its_cause(client: Client, store
     assert row.failure.cause == "it broke"
     assert row.failure.attempts == 3
     assert row.failure.workers == ["worker"] * 3
+    assert row.failure.command == "tilewarp search chakra startpos --nodes 100"
     assert row.fen.startswith("acmqksca/")
     ended = await client.get_job(job.name)
     assert ended.state == jobs_pb2.JOB_STATE_SUCCEEDED

@@ -1,9 +1,13 @@
 """Units that nobody can run are given up, workers that can run nothing end, and each is known."""
 
+import asyncio
+import shlex
+import subprocess
 from collections.abc import Callable
 
 import pytest
 
+from gateway.supervisor import COMMAND
 from tests.integration.cluster import (
     HARMLESS,
     POISON,
@@ -52,6 +56,10 @@ async def test_a_poison_unit_is_tried_on_both_workers_and_given_up(
     assert failure.cause in CAUSES[fault]
     assert failure.attempts == len(failure.workers) == 3
     assert len({*failure.workers[:2]}) == 2
+    assert failure.command == f"tilewarp search chakra startpos --moves {POISON} --nodes 2000"
+    command = [*COMMAND, *shlex.split(failure.command)[1:]]
+    again = await asyncio.to_thread(subprocess.run, command, capture_output=True, timeout=60)
+    assert again.returncode == 0
     assert len(cluster.ledger(move=POISON)) == 3
     assert [worker.process.poll() for worker in workers] == [None, None]
     await cluster.check_counts()

@@ -225,8 +225,8 @@ class AsyncStore:
         The unfinished units of a lost claim are tried again one by one, preferably on workers that
         have not tried them, or given up after the setting `max_attempts`. To be called every
         `sweep_interval`, by any number of gateways: when nobody did for longer than a lease, the
-        server was away, and claims live one lease more. Jobs that were to be
-        attended and are not any more are removed.
+        server was away, and claims live one lease more. Jobs that were to be attended and are not
+        any more are removed.
         """
         lease, interval = self._settings.lease, self._settings.sweep_interval
         gap = max(lease, 3 * interval)
