@@ -15,7 +15,6 @@ from worker.engine import Analyst
 from worker.metrics import WorkerMetrics
 from worker.settings import Settings
 from worker.store import Store
-from worker.trial import Trials
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +24,6 @@ def register_tasks(
     settings: Settings,
     worker: str,
     metrics: WorkerMetrics,
-    trials: Trials,
     is_stopping: Callable[[], bool],
 ) -> None:
     """Add the tasks to the application. To be called in the parent, before it forks.
@@ -35,9 +33,7 @@ def register_tasks(
 
     @cache
     def child() -> Child:
-        analyst = Analyst(worker)
-        trials.take(analyst)
-        return Child(app, settings, worker, analyst, metrics, is_stopping)
+        return Child(app, settings, worker, metrics, is_stopping)
 
     @app.task(name=TAKE_TICKET)
     def take_ticket() -> None:
@@ -56,7 +52,6 @@ class Child:
         app: Celery,
         settings: Settings,
         worker: str,
-        analyst: Analyst,
         metrics: WorkerMetrics,
         is_stopping: Callable[[], bool],
     ) -> None:
@@ -66,7 +61,7 @@ class Child:
         self._metrics = metrics
         self._is_stopping = is_stopping
         self._store = Store(settings)
-        self._analyst = analyst
+        self._analyst = Analyst(worker)
 
     def take_ticket(self) -> None:
         """Run claims for about `claim_time`; when work remains, leave a ticket for it.
