@@ -15,6 +15,8 @@ from gateway.limits import find_limit_faults
 from gateway.positions import PositionFaults, check_position, read_position
 from gateway.status import FieldFault, InvalidRequest, RequestIdReused, UnknownJob
 from tilewarp.v1 import jobs_pb2, position_pb2
+from worker.command import format_command
+from worker.limits import read_limits
 from worker.settings import Settings
 from worker.store import (
     AsyncStore,
@@ -281,14 +283,21 @@ def show_lost_job(name: str) -> jobs_pb2.Job:
     )
 
 
-def show_row(row: Row) -> jobs_pb2.ResultRow:
-    """Return a stored row as it is shown."""
+def show_row(row: Row, job: Job) -> jobs_pb2.ResultRow:
+    """Return a job's stored row as it is shown."""
     if row.kind is not RowKind.QUARANTINED:
         return jobs_pb2.ResultRow.FromString(row.payload)
+    position = position_pb2.Position.FromString(row.payload)
+    limits = read_limits(jobs_pb2.JobSpecification.FromString(job.spec).analysis.limits)
     return jobs_pb2.ResultRow(
         index=row.index,
-        fen=read_position(position_pb2.Position.FromString(row.payload)).fen(),
-        failure=jobs_pb2.Failure(attempts=row.attempts, cause=row.cause),
+        fen=read_position(position).fen(),
+        failure=jobs_pb2.Failure(
+            attempts=len(row.workers),
+            cause=row.cause,
+            workers=row.workers,
+            command=format_command(position, limits),
+        ),
     )
 
 

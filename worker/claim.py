@@ -101,7 +101,7 @@ class ClaimRun:
         self._conclude()
 
     def _run_unit(self, unit: ClaimedUnit) -> Finished | None:
-        """Run a unit; what goes wrong in it is its failure, and the others go on."""
+        """Run a unit; what goes wrong in it is a failed attempt, and the others go on."""
         try:
             finished = self._runner.run(self._claim.spec, unit)
         except Exception as error:

@@ -1,15 +1,13 @@
 """From a unit of an analysis job to its result row, by the engine of this process."""
 
-import shlex
 import time
-from dataclasses import fields
 from typing import Protocol
 
 from core.engine import Engine
-from core.limits import Limits
 from core.position import STARTPOS, Position
 from core.version import ENGINE_VERSION, RULES_VERSION
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
+from worker.command import format_command
 from worker.limits import read_limits
 from worker.results import format_analysis, format_progress
 from worker.store import ClaimedUnit, Finished
@@ -90,16 +88,3 @@ class Analyst:
         result.provenance.finish_time.GetCurrentTime()
         row = jobs_pb2.ResultRow(index=unit.index, fen=position.fen(), analysis=result)
         return Finished(unit.index, row.SerializeToString(), analysis.nodes, analysis.seconds)
-
-
-def format_command(position: position_pb2.Position, limits: Limits) -> str:
-    """Return the command line that searches this position within these limits."""
-    words = ["tilewarp", "search", position.variant, position.fen or STARTPOS]
-    if position.moves:
-        words += ["--moves", " ".join(position.moves)]
-    for field in fields(limits):
-        value = getattr(limits, field.name)
-        if value != field.default:
-            text = " ".join(value) if isinstance(value, tuple) else str(value)
-            words += [f"--{field.name.replace('_', '-')}", text]
-    return shlex.join(words)

@@ -10,13 +10,14 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
 import redis
 from celery import Celery, signals
+from celery.concurrency import prefork
 from celery.worker.consumer import Consumer
 
 from core.version import ENGINE_VERSION, RULES_VERSION
@@ -25,13 +26,17 @@ from worker.metrics import serve_metrics
 from worker.settings import Settings
 from worker.store import Store, WorkerInfo
 from worker.tasks import register_tasks
+from worker.trial import Trials
 from worker.warmup import warm_up
 
 PR_SET_PDEATHSIG = 1
+UNFIT_EXIT_CODE = 1
 STORE_PAUSE = 1.0
 """Seconds between looks for a store that is not there yet."""
 BROKER_PAUSE = 2.0
 """Seconds between attempts to reach a broker that went away."""
+POOL_PAUSE = 0.25
+"""Seconds between looks for dead processes of the pool."""
 PROCESS_START = 60
 """Seconds that a pool process may take to start, on a busy machine."""
 
@@ -42,8 +47,8 @@ def run(settings: Settings) -> int:
     """Work until told to stop; return the exit code. For the main thread of a process of its own.
 
     Waits for the store to be there, warms the kernels, then takes tickets with `workers` processes.
-    SIGTERM hands running units back and ends soon. Raises EvictingPolicyError if the store may
-    lose what it is given.
+    SIGTERM hands running units back and ends soon; so it does when its processes can search
+    nothing. Raises EvictingPolicyError if the store may lose what it is given.
     """
     configure_logging(settings.log_level)
     _wait_for_store(settings)
@@ -52,11 +57,12 @@ def run(settings: Settings) -> int:
     name = f"{socket.gethostname()}:{os.getpid()}"
     info = WorkerInfo(name, socket.gethostname(), os.getpid(), slots, ENGINE_VERSION, RULES_VERSION)
     app = make_app(settings)
-    stop_word = StopWord()
+    stop_word, trials = StopWord(), Trials(slots)
     _connect_signals(stop_word, parent=os.getpid())
     with serve_metrics(settings) as metrics, _announced(settings, info):
-        register_tasks(app, settings, name, metrics, stop_word.is_set)
-        return _work(app, name, slots)
+        register_tasks(app, settings, name, metrics, trials, stop_word.is_set)
+        exit_code = _work(app, name, slots)
+    return UNFIT_EXIT_CODE if trials.is_failed else exit_code
 
 
 class StopWord:
@@ -83,6 +89,18 @@ class SteadyConsumer(Consumer):  # type: ignore[misc]
             conn.ensure_connection, interval_start=BROKER_PAUSE, interval_step=0
         )
         return super().ensure_connected(conn)
+
+
+class SteadyPool(prefork.TaskPool):  # type: ignore[misc]
+    """Celery's pool, which may overlook a process's death for seconds, made to look often."""
+
+    class Pool(prefork.AsynPool):  # type: ignore[misc]
+        """The processes."""
+
+        @property
+        def timers(self) -> dict[Callable[[], None], float]:
+            """What is called repeatedly, and the seconds between."""
+            return {self.maintain_pool: POOL_PAUSE}
 
 
 def configure_logging(level: str) -> None:
@@ -161,7 +179,7 @@ def _work(app: Celery, name: str, slots: int) -> int:
     warnings.filterwarnings("ignore", message="You're running the worker with superuser")
     worker = app.Worker(
         hostname=f"tilewarp@{name}",
-        pool="prefork",
+        pool=SteadyPool,
         concurrency=slots,
         optimization="fair",
         consumer_cls=SteadyConsumer,

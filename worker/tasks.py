@@ -15,6 +15,7 @@ from worker.engine import Analyst
 from worker.metrics import WorkerMetrics
 from worker.settings import Settings
 from worker.store import Store
+from worker.trial import Trials
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +25,7 @@ def register_tasks(
     settings: Settings,
     worker: str,
     metrics: WorkerMetrics,
+    trials: Trials,
     is_stopping: Callable[[], bool],
 ) -> None:
     """Add the tasks to the application. To be called in the parent, before it forks.
@@ -33,7 +35,9 @@ def register_tasks(
 
     @cache
     def child() -> Child:
-        return Child(app, settings, worker, metrics, is_stopping)
+        analyst = Analyst(worker)
+        trials.take(analyst)
+        return Child(app, settings, worker, analyst, metrics, is_stopping)
 
     @app.task(name=TAKE_TICKET)
     def take_ticket() -> None:
@@ -52,6 +56,7 @@ class Child:
         app: Celery,
         settings: Settings,
         worker: str,
+        analyst: Analyst,
         metrics: WorkerMetrics,
         is_stopping: Callable[[], bool],
     ) -> None:
@@ -61,7 +66,7 @@ class Child:
         self._metrics = metrics
         self._is_stopping = is_stopping
         self._store = Store(settings)
-        self._analyst = Analyst(worker)
+        self._analyst = analyst
 
     def take_ticket(self) -> None:
         """Run claims for about `claim_time`; when work remains, leave a ticket for it.

@@ -114,7 +114,12 @@ def find_error(row: jobs_pb2.ResultRow) -> str | None:
         case "rejection":
             return "; ".join(row.rejection.faults)
         case "failure":
-            return f"given up after {row.failure.attempts} attempts: {row.failure.cause}"
+            failure = row.failure
+            tried = ", ".join(failure.workers)
+            return (
+                f"given up after {failure.attempts} attempts ({tried}): {failure.cause}; "
+                f"to see it: {failure.command}"
+            )
         case _:
             return None
 

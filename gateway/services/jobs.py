@@ -135,7 +135,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
                     offset = page.offset
                     if page.rows:
                         yield jobs_pb2.StreamResultsResponse(
-                            rows=[show_row(row) for row in page.rows],
+                            rows=[show_row(row, job) for row in page.rows],
                             resume_token=f"{order}:{offset}",
                         )
                 elif job.state.is_ended or not request.follow:

@@ -1,5 +1,6 @@
 """The fit of weights."""
 
+
 import numpy as np
 import pytest
 

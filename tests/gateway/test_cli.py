@@ -63,7 +63,12 @@ FINISHED = jobs_pb2.ResultRow(
     ),
 )
 REJECTED = jobs_pb2.ResultRow(fen="wrong", rejection=jobs_pb2.Rejection(faults=["one", "two"]))
-GIVEN_UP = jobs_pb2.ResultRow(fen="hard", failure=jobs_pb2.Failure(attempts=3, cause="it hung"))
+GIVEN_UP = jobs_pb2.ResultRow(
+    fen="hard",
+    failure=jobs_pb2.Failure(
+        attempts=2, cause="it hung", workers=["a:1", "b:2"], command="tilewarp search chakra"
+    ),
+)
 
 
 def test_a_result_is_an_object_as_the_contract_says() -> None:
@@ -112,7 +117,7 @@ def test_a_wrong_position_is_an_object_with_all_faults_in_one_text() -> None:
     assert row_object(GIVEN_UP, None) == {
         "index": 0,
         "fen": "hard",
-        "error": "given up after 3 attempts: it hung",
+        "error": "given up after 2 attempts (a:1, b:2): it hung; to see it: tilewarp search chakra",
     }
 
 

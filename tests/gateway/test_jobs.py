@@ -264,11 +264,14 @@ async def test_results_follow_a_running_job_and_go_on_from_a_token(
 
 async def test_a_given_up_position_is_a_row_with_its_cause(client: Client, store: Store) -> None:
     job = await create(client, 1)
-    (claimed,) = claim(store)
-    store.hand_in(claimed, [Finished(claimed.units[0].index, b"it broke", is_failure=True)])
+    for _ in range(3):
+        (claimed,) = claim(store)
+        store.hand_in(claimed, [Finished(claimed.units[0].index, b"it broke", is_failure=True)])
     (row,) = await collect(client.stream_results(job.name))
     assert row.failure.cause == "it broke"
-    assert row.failure.attempts == 1
+    assert row.failure.attempts == 3
+    assert row.failure.workers == ["worker"] * 3
+    assert row.failure.command == "tilewarp search chakra startpos --nodes 100"
     assert row.fen.startswith("acmqksca/")
     ended = await client.get_job(job.name)
     assert ended.state == jobs_pb2.JOB_STATE_SUCCEEDED

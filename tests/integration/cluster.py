@@ -15,7 +15,7 @@ import redis
 from gateway.client import Client
 from gateway.processes import end, spawn
 from gateway.supervisor import COMMAND
-from tests.integration.faulty import Entry, read_ledger
+from tests.integration.faulty import TRIAL, Entry, read_ledger
 from tests.integration.stack import find_children, is_alive
 from tests.worker.server import Server
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
@@ -143,11 +143,11 @@ class Cluster:
         return part
 
     def ledger(self, event: str = "begun", move: str | None = None) -> list[Entry]:
-        """Return what workers wrote of an event, of the units with a first move."""
+        """Return what workers wrote of an event, of all units or those with a first move."""
         return [
             entry
             for entry in read_ledger(self.ledger_file)
-            if entry.event == event and move in (None, entry.move)
+            if entry.event == event and move in (None, entry.move) and entry.move != TRIAL
         ]
 
     async def has_workers(self, count: int) -> None:

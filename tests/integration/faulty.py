@@ -28,6 +28,9 @@ from worker.host import run
 from worker.settings import Settings
 from worker.store import Finished
 
+TRIAL = "-"
+"""In place of a move: the units of a process's trial have none."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -58,7 +61,7 @@ class FaultyAnalyst(Analyst):
     def run(self, *arguments: Any) -> Finished | None:
         unit = arguments[1]
         moves = position_pb2.Position.FromString(unit.unit).moves
-        move = moves[0] if moves else "-"
+        move = moves[0] if moves else TRIAL
         self._write(unit.index, move, "begun")
         self._meet(move)
         finished = super().run(*arguments)

@@ -22,7 +22,7 @@ from tests.integration.cluster import (
 from tilewarp.v1 import jobs_pb2
 
 SUCCEEDED = jobs_pb2.JOB_STATE_SUCCEEDED
-LEASE = 1.0
+LEASE = 2.0
 LOST = 15.0
 """Seconds within which the units of a killed worker run elsewhere."""
 

@@ -13,7 +13,7 @@ import pytest
 import redis
 from prometheus_client import CollectorRegistry
 
-from tests.worker.jobs import ask, submit
+from tests.worker.jobs import submit
 from tests.worker.puppet import Puppet
 from tests.worker.server import Server
 from worker.claim import HUNG_EXIT_CODE, ClaimRun
@@ -25,9 +25,9 @@ from worker.store import (
     JobClass,
     JobId,
     JobState,
+    RowKind,
     RowOrder,
     Store,
-    WorkerInfo,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -100,8 +100,7 @@ async def test_rows_are_handed_in_while_the_rest_runs(gateway: AsyncStore, runs:
 async def test_progress_is_told_where_somebody_attends(
     gateway: AsyncStore, runs: Runs, is_attended: bool
 ):
-    runs.store.announce(WorkerInfo("w", "host", 1, 1, "e1", "r1"))
-    job_id = await (ask(gateway) if is_attended else submit(gateway, 1))
+    job_id = await submit(gateway, 1, is_attended=is_attended)
     events = gateway.events()
     assert await anext(events) is None
     running = asyncio.create_task(asyncio.to_thread(runs.run, runs.claim(), Puppet(0.3)))
@@ -163,9 +162,12 @@ async def test_a_failing_unit_does_not_harm_its_neighbours(gateway: AsyncStore, 
     job_id, claim = await runs.prepare(gateway, 3)
     runs.run(claim, Puppet(0, fails=b"unit 2"))
     job = await gateway.job(job_id)
-    assert (job.done, job.quarantined) == (3, 1)
+    assert (job.done, job.attempts, job.claimable) == (3, 4, 4)
+    again = runs.claim()
+    assert [(unit.index, unit.attempt) for unit in again.units] == [(2, 2)]
+    runs.run(again, Puppet(0))
     row = (await gateway.rows(job_id, RowOrder.INPUT, 2, 1)).rows[0]
-    assert (row.attempts, row.cause) == (1, "LookupError: no such thing")
+    assert row.kind is RowKind.RESULT
 
 
 async def test_a_hung_unit_ends_the_process_and_is_named(gateway: AsyncStore, settings: Settings):
@@ -180,7 +182,7 @@ async def test_a_hung_unit_ends_the_process_and_is_named(gateway: AsyncStore, se
     job = await gateway.job(job_id)
     assert (job.state, job.quarantined) == (JobState.SUCCEEDED, 1)
     row = (await gateway.rows(job_id, RowOrder.INPUT, 0, 1)).rows[0]
-    assert (row.attempts, row.cause) == (3, "hung: no node was searched in 0.4 s")
+    assert (row.workers, row.cause) == (["w"] * 3, "hung: no node was searched in 0.4 s")
 
 
 async def test_rows_wait_for_a_store_that_is_away(metrics: WorkerMetrics, settings: Settings):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import redis
 
-from tests.worker.jobs import ask, finish, indices, staged, submit
+from tests.worker.jobs import finish, indices, staged, submit
 from tests.worker.server import Server
 from worker.settings import Settings
 from worker.store import (
@@ -331,21 +331,26 @@ async def test_a_claim_of_an_emptied_store_holds_nothing_of_the_new_one(
     assert (await gateway.sweep()).lost_claims == 1
 
 
-async def test_a_failed_unit_has_its_cause_and_the_job_goes_on(gateway: AsyncStore, store: Store):
+async def test_a_failed_unit_is_tried_again_and_has_its_cause_when_given_up(
+    gateway: AsyncStore, store: Store
+):
     job_id = await submit(gateway, 2)
-    for _ in range(2):
-        claim = store.claim("w")
-        assert claim is not None
+    attempts = []
+    while claim := store.claim("w"):
         index = claim.units[0].index
         failed = Finished(index, b"KeyError: '\xc3\xa9'", is_failure=True)
-        store.hand_in(claim, [failed] if index == 0 else finish(claim))
+        handed_in = store.hand_in(claim, [failed] if index == 0 else finish(claim))
+        assert (handed_in.accepted, handed_in.state) == (1, ClaimState.CLOSED)
+        attempts.append((index, claim.units[0].attempt))
+    assert sorted(attempts) == [(0, 1), (0, 2), (0, 3), (1, 1)]
     job = await gateway.job(job_id)
     assert (job.state, job.done, job.quarantined) == (JobState.SUCCEEDED, 1, 1)
     row = (await gateway.rows(job_id, RowOrder.INPUT, 0, 1)).rows[0]
     assert (row.kind, row.payload) == (RowKind.QUARANTINED, b"unit 0")
-    assert (row.attempts, row.cause) == (1, "KeyError: 'é'")
+    assert (row.workers, row.cause) == (["w"] * 3, "KeyError: 'é'")
     totals = await gateway.totals()
-    assert (totals.positions, totals.attempts, totals.quarantined) == (1, 2, 1)
+    assert (totals.positions, totals.attempts, totals.quarantined) == (1, 4, 1)
+    assert totals.lost_claims == 0
 
 
 # Leases
@@ -419,7 +424,7 @@ async def test_a_poison_unit_is_given_up_after_three_attempts(
 ):
     job_id = await submit(gateway, 2)
     for attempt in (1, 2, 3):
-        claim = store.claim(f"host {attempt}")
+        claim = store.claim(f"host{attempt}")
         assert claim is not None
         assert (indices(claim), claim.units[0].attempt) == ([0], attempt)
         swept = await outwait(gateway, settings)
@@ -431,8 +436,58 @@ async def test_a_poison_unit_is_given_up_after_three_attempts(
     assert (job.state, job.done, job.quarantined) == (JobState.SUCCEEDED, 1, 1)
     assert job.attempts == 4
     row = (await gateway.rows(job_id, RowOrder.FINISHED, 0, 1)).rows[0]
-    assert (row.index, row.attempts, row.kind) == (0, 3, RowKind.QUARANTINED)
-    assert row.cause == "its worker host 3 died or gave no sign of progress"
+    assert (row.index, row.kind) == (0, RowKind.QUARANTINED)
+    assert row.workers == ["host1", "host2", "host3"]
+    assert row.cause == "its worker died or gave no sign of progress"
+
+
+async def test_a_unit_that_failed_is_left_to_workers_that_have_not_tried_it(
+    gateway: AsyncStore, store: Store
+):
+    for name in "ab":
+        store.announce(info(name, 1))
+    job_id = await submit(gateway, 2)
+    claim = store.claim("a")
+    assert claim is not None
+    store.abandon(claim, "hung")
+    untried = store.claim("a")
+    assert indices(untried) == [1]
+    assert store.claim("a") is None
+    later = await submit(gateway, 1)
+    claim = store.claim("a")
+    assert claim is not None
+    assert claim.job_id == later
+    claim = store.claim("b")
+    assert claim is not None
+    assert (claim.job_id, indices(claim), claim.units[0].attempt) == (job_id, [0], 2)
+    store.abandon(claim, "hung")
+    assert indices(store.claim("a")) == [0]  # all that are there have tried it
+
+
+async def test_a_unit_that_failed_waits_for_another_worker_for_a_while_only(
+    gateway: AsyncStore, store: Store, redis_client: redis.Redis
+):
+    for name in "ab":
+        store.announce(info(name, 1))
+    job_id = await submit(gateway, 1)
+    claim = store.claim("a")
+    assert claim is not None
+    store.abandon(claim, "hung")
+    assert store.claim("a") is None
+    ((_, left_until),) = redis_client.zrange(f"tw:job:{job_id}:retry", 0, -1, withscores=True)
+    assert 5 < left_until / 1000 - time.time() <= 10
+    redis_client.zadd(f"tw:job:{job_id}:retry", {"0": time.time() * 1000 - 1})
+    assert indices(store.claim("a")) == [0]
+
+
+async def test_a_unit_handed_back_waits_for_nobody(gateway: AsyncStore, store: Store):
+    for name in "ab":
+        store.announce(info(name, 1))
+    await submit(gateway, 1)
+    for _ in range(2):
+        claim = store.claim("a")
+        assert claim is not None
+        store.release(claim)
 
 
 async def test_a_job_whose_last_unit_is_given_up_ends(gateway: AsyncStore, store: Store):
@@ -579,8 +634,7 @@ async def test_watchers_are_told_of_every_change(gateway: AsyncStore, store: Sto
 
 
 async def test_an_attended_job_is_claimed_as_such_and_not_listed(gateway: AsyncStore, store: Store):
-    store.announce(info("w", 1))
-    job_id = await ask(gateway)
+    job_id = await submit(gateway, 1, is_attended=True)
     other = await submit(gateway, 1)
     assert [job.job_id for job in (await gateway.jobs("ann", 9)).jobs] == [other]
     claims = [store.claim("w"), store.claim("w")]
@@ -595,8 +649,7 @@ async def test_an_attended_job_is_claimed_as_such_and_not_listed(gateway: AsyncS
 async def test_an_attended_job_goes_with_its_caller(
     gateway: AsyncStore, store: Store, redis_client: redis.Redis
 ):
-    store.announce(info("w", 1))
-    job_id = await ask(gateway)
+    job_id = await submit(gateway, 1, is_attended=True)
     claim = store.claim("w")
     assert claim is not None
     assert (await gateway.sweep()).removed_jobs == 0
@@ -713,15 +766,12 @@ async def test_a_full_server_refuses_submissions_and_takes_rows(
 ):
     job_id = await submit(gateway, 2)
     other = await staged(gateway, 1)
-    store.announce(info("w", 1))
     redis_client.config_set("maxmemory", "1mb")
     try:
         with pytest.raises(redis.exceptions.OutOfMemoryError):
             await gateway.commit(other)
         with pytest.raises(redis.exceptions.OutOfMemoryError):
             await staged(gateway, 1)
-        with pytest.raises(redis.exceptions.OutOfMemoryError):
-            await ask(gateway)
         for _ in range(2):
             claim = store.claim("w")
             assert claim is not None

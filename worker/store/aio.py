@@ -73,7 +73,6 @@ class AsyncStore:
         )
         self._commit = self._script("commit")
         self._cancel = self._script("cancel")
-        self._ask = self._script("ask")
         self._attend = self._script("attend")
         self._remove = self._script("remove")
         self._sweep = self._script("sweep")
@@ -149,7 +148,7 @@ class AsyncStore:
         answer, *found = await self._commit(
             args=[
                 *(job.job_id, epoch, request, job.digest, job.total),
-                *(job.job_class.value, job.client),
+                *(job.job_class.value, job.client, ATTENDED_MS if job.is_attended else ""),
                 *format_new_job(job),
             ]
         )
@@ -212,16 +211,6 @@ class AsyncStore:
         await self._cancel(args=[job_id])
         return await self.job(job_id)
 
-    async def ask(self, job: NewJob, unit: bytes) -> bool:
-        """Make a job of one unit for a caller that attends to it; False: no worker is there.
-
-        Its progress is told, it is not listed, and it is swept away once `attend` has not been
-        called for it for `ATTENDED_MS`. Its id is any that was not used before; it has no request
-        id.
-        """
-        args = [job.job_id, ATTENDED_MS, job.job_class.value, job.client, unit]
-        return bool(await self._ask(args=[*args, *format_new_job(job)]))
-
     async def attend(self, job_id: JobId) -> bool:
         """Let an attended job live for `ATTENDED_MS` more; return False if there is none."""
         return bool(await self._attend(args=[job_id, ATTENDED_MS]))
@@ -233,10 +222,11 @@ class AsyncStore:
     async def sweep(self) -> Swept:
         """End the claims past their deadline and forget the jobs past their time to be kept.
 
-        Jobs that were to be attended and are not any more are removed.
-        The unfinished units of a lost claim are tried again one by one, or given up after the
-        setting `max_attempts`. To be called every `sweep_interval`, by any number of gateways: when
-        nobody did for longer than a lease, the server was away, and claims live one lease more.
+        The unfinished units of a lost claim are tried again one by one, preferably on workers that
+        have not tried them, or given up after the setting `max_attempts`. To be called every
+        `sweep_interval`, by any number of gateways: when nobody did for longer than a lease, the
+        server was away, and claims live one lease more. Jobs that were to be attended and are not
+        any more are removed.
         """
         lease, interval = self._settings.lease, self._settings.sweep_interval
         gap = max(lease, 3 * interval)

@@ -75,8 +75,8 @@ def parse_row(index: int, stored: bytes) -> Row:
     kind, payload = RowKind(stored[:1].decode()), stored[1:]
     if kind is not RowKind.QUARANTINED:
         return Row(UnitIndex(index), kind, payload)
-    attempts, cause = payload.decode(errors="replace").split(" ", 1)
-    return Row(UnitIndex(index), kind, b"", attempts=int(attempts), cause=cause)
+    workers, cause = payload.decode(errors="replace").split("\n", 1)
+    return Row(UnitIndex(index), kind, b"", workers=workers.split(" "), cause=cause)
 
 
 def parse_totals(fields: Mapping[bytes, bytes]) -> Totals:

@@ -101,11 +101,12 @@ class Store:
         """Hand in units of a claim, and renew it.
 
         A unit is accepted if this claim is the newest that holds it and it has no row; what is not
-        accepted is dropped, uncounted.
+        accepted is dropped, uncounted. A failed one is tried again alone, or given up.
         """
-        args: list[str | bytes | int] = [claim.token, claim.job_id, self._lease_ms]
+        head = claim.token, claim.job_id, self._lease_ms, self._settings.max_attempts
+        args: list[str | bytes | int] = [*head]
         for unit in finished:
-            kind = "Q" if unit.is_failure else "R"
+            kind = "F" if unit.is_failure else "R"
             args += [unit.index, kind, unit.payload, unit.nodes, int(unit.seconds * MICROSECONDS)]
         accepted, state = self._hand_in(args=args)
         return HandedIn(accepted, ClaimState(state.decode()))

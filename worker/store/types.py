@@ -77,6 +77,9 @@ class NewJob:
     """Seconds to keep the job after its end."""
     engine_version: str
     rules_version: str
+    is_attended: bool = False
+    """Whether it is only for a caller that attends to it: its progress is told, it is not listed,
+    and it is swept away when `AsyncStore.attend` is not called for it any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,8 +157,8 @@ class Row:
     kind: RowKind
     payload: bytes
     """The serialized ResultRow handed in or staged; when quarantined, the unit."""
-    attempts: int = 0
-    """When quarantined: attempts made."""
+    workers: Sequence[str] = ()
+    """When quarantined: those that attempted it, in order."""
     cause: str = ""
     """When quarantined: what happened at the last attempt."""
 
@@ -216,7 +219,7 @@ class Finished:
 
     index: UnitIndex
     payload: bytes
-    """A serialized ResultRow; for a failure, the cause as UTF-8 text."""
+    """A serialized ResultRow; for a failed attempt, its cause as UTF-8 text."""
     nodes: int = 0
     seconds: float = 0.0
     is_failure: bool = False

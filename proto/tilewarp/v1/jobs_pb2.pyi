@@ -712,19 +712,29 @@ class Failure(_message.Message):
 
     ATTEMPTS_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
+    WORKERS_FIELD_NUMBER: _builtins.int
+    COMMAND_FIELD_NUMBER: _builtins.int
     attempts: _builtins.int
     """How often it was attempted."""
     cause: _builtins.str
     """What happened at the last attempt."""
+    command: _builtins.str
+    """The command line that searches it in one process, to see what happens."""
+    @_builtins.property
+    def workers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The workers that attempted it, in order."""
+
     def __init__(
         self,
         *,
         attempts: _builtins.int = ...,
         cause: _builtins.str = ...,
+        workers: _abc.Iterable[_builtins.str] | None = ...,
+        command: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "cause", b"cause"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "cause", b"cause", "command", b"command", "workers", b"workers"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,17 +1,62 @@
 #!lua flags=allow-oom
 -- Gives a worker the next units: of the most urgent class, of the client whose turn it is, of its
--- oldest job.
+-- oldest job; passing over those that have nothing for this worker.
 -- ARGV: worker, lease in ms, microseconds of work wanted, most units.
 -- Returns nothing, or {token, job id, kind, spec, {index...}, {unit...}, {attempt...}, 1 if somebody
 -- attends the job}.
 local worker, lease, wanted_us, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
+local LOOKS = 16 -- units to be tried again that are looked at, at most, to find one for this worker
+local now = now_ms()
+
+-- Whether a unit has failed on this worker, and another is there on which it has not.
+local function is_for_others(id, index)
+  local names, has_tried = tried_by(id, index), {}
+  for _, name in ipairs(names) do
+    has_tried[name] = true
+  end
+  if not has_tried[worker] then
+    return false
+  end
+  local there = call('ZRANGEBYSCORE', 'tw:workers', '(' .. text(now), '+inf', 'LIMIT', 0, #names + 1)
+  for _, name in ipairs(there) do
+    if not has_tried[name] then
+      return true
+    end
+  end
+  return false
+end
+
+-- The first unit of a job that is to be tried again, by this worker.
+local function next_retry(id)
+  local waiting = call('ZRANGE', job_key(id) .. ':retry', 0, LOOKS - 1, 'WITHSCORES')
+  for place = 1, #waiting, 2 do
+    local index, left_until = waiting[place], tonumber(waiting[place + 1])
+    if left_until <= now or not is_for_others(id, index) then
+      return index
+    end
+  end
+end
+
+local function is_untried(id)
+  return tonumber(call('HGET', job_key(id), 'claimable')) > call('ZCARD', job_key(id) .. ':retry')
+end
+
+-- The job to take units from, its class, and the unit to be tried again, if it is one.
 local function next_job()
   for _, class in ipairs(CLASSES) do
-    local client = call('ZRANGE', 'tw:turns:' .. class, 0, 0)[1]
-    if client then
-      call('ZADD', 'tw:turns:' .. class, next_number(), client)
-      return call('ZRANGE', queue_key(class, client), 0, 0)[1], class
+    local turns = 'tw:turns:' .. class
+    for turn = 0, call('ZCARD', turns) - 1 do
+      local client = call('ZRANGE', turns, turn, turn)[1]
+      local queue = queue_key(class, client)
+      for place = 0, call('ZCARD', queue) - 1 do
+        local id = call('ZRANGE', queue, place, place)[1]
+        local retry = next_retry(id)
+        if retry or is_untried(id) then
+          call('ZADD', turns, next_number(), client)
+          return id, class, retry
+        end
+      end
     end
   end
 end
@@ -48,12 +93,17 @@ local function take_range(id)
   return indexes
 end
 
-local id, class = next_job()
+local id, class, retry = next_job()
 if not id then
   return false
 end
-local alone = call('LPOP', job_key(id) .. ':retry')
-local indexes = alone and {tonumber(alone)} or take_range(id)
+local indexes
+if retry then
+  call('ZREM', job_key(id) .. ':retry', retry)
+  indexes = {tonumber(retry)}
+else
+  indexes = take_range(id)
+end
 
 local token = text(next_number())
 local first = indexes[1]
@@ -61,18 +111,18 @@ local span = call('LRANGE', job_key(id) .. ':units', first, indexes[#indexes])
 local units, attempts = {}, {}
 for place, index in ipairs(indexes) do
   units[place] = span[index - first + 1]
-  attempts[place] = call('HINCRBY', job_key(id) .. ':attempts', index, 1)
+  attempts[place] = #tried_by(id, index) + 1
   call('HSET', job_key(id) .. ':owners', index, token)
 end
 call('HSET', 'tw:claim:' .. token, 'job', id, 'class', class, 'worker', worker,
   'indexes', table.concat(indexes, ','), 'left', #indexes)
-call('ZADD', 'tw:claims', text(now_ms() + lease), token)
+call('ZADD', 'tw:claims', text(now + lease), token)
 call('HINCRBY', 'tw:load', 'claimed:' .. class, #indexes)
 
 local kind, spec, state, attended = unpack(job_fields(id, 'kind', 'spec', 'state', 'attended'))
 if state == 'QUEUED' then
   set_state(id, 'RUNNING')
-  call('HSET', job_key(id), 'started_ms', text(now_ms()))
+  call('HSET', job_key(id), 'started_ms', text(now))
   call('PUBLISH', 'tw:events', id)
 end
 add_claimable(id, -#indexes)

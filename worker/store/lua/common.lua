@@ -2,7 +2,8 @@
 -- A job `id` has the keys tw:job:<id> (hash) and tw:job:<id>:<part>; docs/redis.md lists them all.
 
 local CLASSES = {'INTERACTIVE', 'BULK', 'BACKGROUND'} -- the most urgent first
-local PARTS = {':units', ':rows', ':order', ':retry', ':attempts', ':owners'}
+local PARTS = {':units', ':rows', ':order', ':retry', ':tried', ':owners'}
+local ELSEWHERE_MS = 10000 -- how long a unit that failed is left to workers that have not tried it
 local call = redis.call
 
 -- Milliseconds of the server's clock: no other clock is ever compared with it.
@@ -87,7 +88,7 @@ local function end_job(id, state)
   local now = now_ms()
   local expires = text(now + keep)
   call('HSET', job_key(id), 'ended_ms', text(now), 'expires_ms', expires)
-  call('DEL', job_key(id) .. ':retry', job_key(id) .. ':attempts', job_key(id) .. ':owners')
+  call('DEL', job_key(id) .. ':retry', job_key(id) .. ':tried', job_key(id) .. ':owners')
   call('PEXPIREAT', job_key(id), expires)
   for _, part in ipairs(PARTS) do
     call('PEXPIREAT', job_key(id) .. part, expires)
@@ -132,52 +133,49 @@ local function settle(id)
   call('PUBLISH', 'tw:events', id)
 end
 
--- Writes a new job's hash, with more fields and values after the common ones; nothing waits yet.
--- Returns its place in the order of all submissions.
-local function create_job(id, class, client, total, request, ...)
-  local submission = text(next_number())
-  call('HSET', job_key(id), 'class', class, 'client', client, 'total', text(total),
-    'rejected', text(call('HLEN', job_key(id) .. ':rows')), 'submission', submission,
-    'request_key', request, 'created_ms', text(now_ms()), 'next', 0, 'claimable', 0, 'done', 0,
-    'quarantined', 0, 'nodes', 0, 'search_us', 0, 'attempts', 0, ...)
-  return submission
+-- The names of the workers whose attempts at a unit failed, as they came.
+local function tried_by(id, index)
+  local names = {}
+  for name in string.gmatch(call('HGET', job_key(id) .. ':tried', index) or '', '%S+') do
+    table.insert(names, name)
+  end
+  return names
 end
 
--- Lets a job that was created wait for workers; one with nothing to do ends at once.
-local function open_job(id)
-  local total, rejected = unpack(job_fields(id, 'total', 'rejected'))
-  call('HINCRBY', 'tw:totals', 'rejected', rejected)
-  set_state(id, 'QUEUED')
-  add_claimable(id, total - rejected)
-  settle(id)
-end
-
--- Writes the row of a unit that is given up.
-local function quarantine(id, index, attempts, cause)
-  call('HSET', job_key(id) .. ':rows', index, 'Q' .. attempts .. ' ' .. cause)
+-- Ends a failed attempt at a unit that nobody holds any more: it waits to be tried alone, or after
+-- `max_attempts` is given up. Returns whether it waits.
+local function fail_unit(id, index, worker, max_attempts, cause)
+  local names = tried_by(id, index)
+  table.insert(names, worker)
+  local text_of_names = table.concat(names, ' ')
+  if #names < max_attempts then
+    call('HSET', job_key(id) .. ':tried', index, text_of_names)
+    call('ZADD', job_key(id) .. ':retry', text(now_ms() + ELSEWHERE_MS), index)
+    return true
+  end
+  call('HDEL', job_key(id) .. ':tried', index)
+  call('HSET', job_key(id) .. ':rows', index, 'Q' .. text_of_names .. '\n' .. cause)
   call('RPUSH', job_key(id) .. ':order', index)
-  call('HDEL', job_key(id) .. ':attempts', index)
   call('HINCRBY', job_key(id), 'quarantined', 1)
   call('HINCRBY', 'tw:totals', 'quarantined', 1)
+  return false
 end
 
--- Takes its unfinished units from a claim that is not finished by its worker. Each waits to be
--- tried alone, or is given up after `max_attempts`. Returns the counts of both.
+-- Takes its unfinished units from a claim that is not finished by its worker, as failed attempts.
+-- Returns how many wait to be tried again and how many are given up.
 local function lose_claim(token, max_attempts, cause)
-  local id, indexes = unpack(call('HMGET', 'tw:claim:' .. token, 'job', 'indexes'))
+  local id, worker, indexes =
+    unpack(call('HMGET', 'tw:claim:' .. token, 'job', 'worker', 'indexes'))
   local retried, given_up = 0, 0
   for index in string.gmatch(indexes, '%d+') do
     if call('HGET', job_key(id) .. ':owners', index) == token then
       call('HDEL', job_key(id) .. ':owners', index)
       call('HINCRBY', job_key(id), 'attempts', 1)
       call('HINCRBY', 'tw:totals', 'attempts', 1)
-      local attempts = call('HGET', job_key(id) .. ':attempts', index)
-      if tonumber(attempts) >= max_attempts then
-        quarantine(id, index, attempts, cause)
-        given_up = given_up + 1
-      else
-        call('RPUSH', job_key(id) .. ':retry', index)
+      if fail_unit(id, index, worker, max_attempts, cause) then
         retried = retried + 1
+      else
+        given_up = given_up + 1
       end
     end
   end

@@ -1,16 +1,17 @@
 #!lua flags=allow-oom
 -- Accepts rows of a claim, counting them in the same step, and renews the claim.
--- ARGV: token, job id, lease in ms, then for each unit: index, 'R' or 'Q', payload, nodes,
--- microseconds. With no unit it is a renewal alone.
+-- ARGV: token, job id, lease in ms, max attempts, then for each unit: index, 'R' and its row or 'F'
+-- and the cause of its failure, nodes, microseconds. With no unit it is a renewal alone.
 -- Returns {number accepted, state of the claim}.
-local token, id, lease = ARGV[1], ARGV[2], ARGV[3]
+local token, id, lease, max_attempts = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local key, claim = job_key(id), 'tw:claim:' .. token
 
 if not holds(token, id) then
   return {0, call('HGET', key, 'state') == 'CANCELLED' and 'cancelled' or 'lost'}
 end
-local accepted, done, nodes, search_us = 0, 0, 0, 0
-for place = 4, #ARGV, 5 do
+local class, worker = unpack(call('HMGET', claim, 'class', 'worker'))
+local accepted, done, retried, nodes, search_us = 0, 0, 0, 0, 0
+for place = 5, #ARGV, 5 do
   local index, kind, payload = ARGV[place], ARGV[place + 1], ARGV[place + 2]
   if call('HGET', key .. ':owners', index) == token then
     call('HDEL', key .. ':owners', index)
@@ -18,12 +19,12 @@ for place = 4, #ARGV, 5 do
     if kind == 'R' then
       call('HSET', key .. ':rows', index, 'R' .. payload)
       call('RPUSH', key .. ':order', index)
-      call('HDEL', key .. ':attempts', index)
+      call('HDEL', key .. ':tried', index)
       done = done + 1
       nodes = nodes + ARGV[place + 3]
       search_us = search_us + ARGV[place + 4]
-    else
-      quarantine(id, index, call('HGET', key .. ':attempts', index), payload)
+    elseif fail_unit(id, index, worker, max_attempts, payload) then
+      retried = retried + 1
     end
   end
 end
@@ -34,7 +35,7 @@ if accepted > 0 then
   end
   call('HINCRBY', key, 'done', done)
   call('HINCRBY', 'tw:totals', 'positions', done)
-  call('HINCRBY', 'tw:load', 'claimed:' .. call('HGET', claim, 'class'), -accepted)
+  call('HINCRBY', 'tw:load', 'claimed:' .. class, -accepted)
 end
 local left = call('HINCRBY', claim, 'left', -accepted)
 if left == 0 then
@@ -43,6 +44,9 @@ else
   call('ZADD', 'tw:claims', text(now_ms() + lease), token)
 end
 if accepted > 0 then
+  if retried > 0 then
+    add_claimable(id, retried)
+  end
   settle(id)
 end
 return {accepted, left == 0 and 'closed' or 'current'}

@@ -9,10 +9,7 @@ local count = 0
 for index in string.gmatch(call('HGET', 'tw:claim:' .. token, 'indexes'), '%d+') do
   if call('HGET', job_key(id) .. ':owners', index) == token then
     call('HDEL', job_key(id) .. ':owners', index)
-    if call('HINCRBY', job_key(id) .. ':attempts', index, -1) == 0 then
-      call('HDEL', job_key(id) .. ':attempts', index)
-    end
-    call('RPUSH', job_key(id) .. ':retry', index)
+    call('ZADD', job_key(id) .. ':retry', text(now_ms()), index)
     count = count + 1
   end
 end

@@ -25,9 +25,7 @@ if not is_in_grace(now) then
 end
 local lost, retried, given_up = 0, 0, 0
 for _, token in ipairs(overdue) do
-  local worker = call('HGET', 'tw:claim:' .. token, 'worker')
-  local again, over = lose_claim(token, max_attempts,
-    'its worker ' .. worker .. ' died or gave no sign of progress')
+  local again, over = lose_claim(token, max_attempts, 'its worker died or gave no sign of progress')
   lost, retried, given_up = lost + 1, retried + again, given_up + over
 end
 local ended = call('ZRANGEBYSCORE', 'tw:ended', '-inf', text(now), 'LIMIT', 0, BATCH)
