@@ -134,9 +134,11 @@ class Gateway:
             ],
         )
         rules_pb2_grpc.add_RulesServiceServicer_to_server(RulesService(self._settings), server)
-        parts = self._store, self._events, self._settings, self._sweeper.announce
-        analysis_pb2_grpc.add_AnalysisServiceServicer_to_server(AnalysisService(*parts), server)
-        jobs_pb2_grpc.add_JobServiceServicer_to_server(JobService(*parts), server)
+        parts = self._store, self._events, self._settings
+        analysis = AnalysisService(*parts, self._sweeper.issue_now)
+        analysis_pb2_grpc.add_AnalysisServiceServicer_to_server(analysis, server)
+        jobs = JobService(*parts, self._sweeper.announce)
+        jobs_pb2_grpc.add_JobServiceServicer_to_server(jobs, server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, server)

@@ -35,6 +35,16 @@ class Sweeper:
         """Say that there is new work; returns at once."""
         self._announced.set()
 
+    async def issue_now(self) -> None:
+        """Issue a ticket for work that somebody waits for, needed or not; one too many is harmless.
+
+        A broker that is away is left to the sweeps.
+        """
+        try:
+            await asyncio.to_thread(self._issue_tickets, 1)
+        except OperationalError as error:
+            logger.warning("a ticket cannot be issued: %s", error)
+
     async def run(self) -> None:
         """Sweep until cancelled; a store or broker that is away is tried again."""
         while True:

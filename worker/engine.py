@@ -48,7 +48,7 @@ class Analyst:
 
     @property
     def nodes(self) -> int:
-        """Nodes of the search that runs, or ran last."""
+        """Nodes of the search that runs; 0 when none does."""
         return self._engine.nodes
 
     def take_progress(self) -> bytes | None:
@@ -70,8 +70,11 @@ class Analyst:
         position = Position(wanted.variant, wanted.fen or STARTPOS)
         for move in wanted.moves:
             position.push(move)
-        self._engine, self._begin, self._told_depth = Engine(), time.monotonic(), 0
-        analysis = self._engine.search(position, limits)
+        self._begin = time.monotonic()
+        try:
+            analysis = self._engine.search(position, limits)
+        finally:
+            self._engine, self._told_depth = Engine(), 0
         if analysis.ended == "stopped":
             return None
         result = format_analysis(analysis, limits)

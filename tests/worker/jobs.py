@@ -1,6 +1,7 @@
 """Short ways to submit jobs and to hand in their units, for the store's tests."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from worker.store import AsyncStore, Claim, Finished, JobClass, JobId, NewJob, UnitIndex
@@ -16,6 +17,14 @@ async def submit(
     """Commit a job of so many units, named b"unit 0" and so on; return its id."""
     job = await staged(gateway, units, rejected=rejected, **given)
     return (await gateway.commit(job)).job_id
+
+
+async def ask(gateway: AsyncStore) -> JobId:
+    """Make a job of one unit for a caller that attends to it; return its id."""
+    job = await staged(gateway, 0, job_class=JobClass.INTERACTIVE)
+    job = replace(job, job_id=JobId("attended-1"), total=1)
+    assert await gateway.ask(job, b"unit 0")
+    return job.job_id
 
 
 async def staged(

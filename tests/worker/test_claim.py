@@ -13,7 +13,7 @@ import pytest
 import redis
 from prometheus_client import CollectorRegistry
 
-from tests.worker.jobs import submit
+from tests.worker.jobs import ask, submit
 from tests.worker.puppet import Puppet
 from tests.worker.server import Server
 from worker.claim import HUNG_EXIT_CODE, ClaimRun
@@ -28,6 +28,7 @@ from worker.store import (
     RowKind,
     RowOrder,
     Store,
+    WorkerInfo,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -100,7 +101,8 @@ async def test_rows_are_handed_in_while_the_rest_runs(gateway: AsyncStore, runs:
 async def test_progress_is_told_where_somebody_attends(
     gateway: AsyncStore, runs: Runs, is_attended: bool
 ):
-    job_id = await submit(gateway, 1, is_attended=is_attended)
+    runs.store.announce(WorkerInfo("w", "host", 1, 1, "e1", "r1"))
+    job_id = await (ask(gateway) if is_attended else submit(gateway, 1))
     events = gateway.events()
     assert await anext(events) is None
     running = asyncio.create_task(asyncio.to_thread(runs.run, runs.claim(), Puppet(0.3)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import redis
 
-from tests.worker.jobs import finish, indices, staged, submit
+from tests.worker.jobs import ask, finish, indices, staged, submit
 from tests.worker.server import Server
 from worker.settings import Settings
 from worker.store import (
@@ -634,7 +634,8 @@ async def test_watchers_are_told_of_every_change(gateway: AsyncStore, store: Sto
 
 
 async def test_an_attended_job_is_claimed_as_such_and_not_listed(gateway: AsyncStore, store: Store):
-    job_id = await submit(gateway, 1, is_attended=True)
+    store.announce(info("w", 1))
+    job_id = await ask(gateway)
     other = await submit(gateway, 1)
     assert [job.job_id for job in (await gateway.jobs("ann", 9)).jobs] == [other]
     claims = [store.claim("w"), store.claim("w")]
@@ -649,7 +650,8 @@ async def test_an_attended_job_is_claimed_as_such_and_not_listed(gateway: AsyncS
 async def test_an_attended_job_goes_with_its_caller(
     gateway: AsyncStore, store: Store, redis_client: redis.Redis
 ):
-    job_id = await submit(gateway, 1, is_attended=True)
+    store.announce(info("w", 1))
+    job_id = await ask(gateway)
     claim = store.claim("w")
     assert claim is not None
     assert (await gateway.sweep()).removed_jobs == 0
@@ -766,12 +768,15 @@ async def test_a_full_server_refuses_submissions_and_takes_rows(
 ):
     job_id = await submit(gateway, 2)
     other = await staged(gateway, 1)
+    store.announce(info("w", 1))
     redis_client.config_set("maxmemory", "1mb")
     try:
         with pytest.raises(redis.exceptions.OutOfMemoryError):
             await gateway.commit(other)
         with pytest.raises(redis.exceptions.OutOfMemoryError):
             await staged(gateway, 1)
+        with pytest.raises(redis.exceptions.OutOfMemoryError):
+            await ask(gateway)
         for _ in range(2):
             claim = store.claim("w")
             assert claim is not None

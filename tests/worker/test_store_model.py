@@ -28,6 +28,7 @@ from worker.store import (
     Finished,
     JobClass,
     JobId,
+    JobNotFoundError,
     JobState,
     RowKind,
     RowOrder,
@@ -60,6 +61,7 @@ class ModelJob:
     units: list[Unit]
     is_cancelled: bool = False
     is_begun: bool = False
+    is_removed: bool = False
     done_attempts: int = field(default=0)
 
     @property
@@ -145,16 +147,21 @@ class StoreMachine(RuleBasedStateMachine):
             units[index].row = RowKind.REJECTED, row
         self.jobs[job_id] = ModelJob(job_class, units)
 
-    @precondition(lambda self: self.jobs)
+    @precondition(lambda self: self.present())
     @rule(data=st.data())
     def cancel(self, data: st.DataObject) -> None:
-        job_id = data.draw(st.sampled_from(list(self.jobs)))
+        job_id = data.draw(st.sampled_from(self.present()))
         self.runner.run(self.gateway.cancel(job_id))
-        job = self.jobs[job_id]
-        if not job.state.is_ended:
-            job.is_cancelled = True
-            for unit in job.units:
-                unit.owner = None
+        self.note_cancel(job_id)
+
+    @precondition(lambda self: self.present())
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        job_id = data.draw(st.sampled_from(self.present()))
+        self.runner.run(self.gateway.remove(job_id))
+        self.note_cancel(job_id)
+        self.jobs[job_id].is_removed = True
+        assert not self.redis.keys(f"tw:job:{job_id}*")
 
     @precondition(lambda self: self.claims)
     @rule(data=st.data())
@@ -212,6 +219,16 @@ class StoreMachine(RuleBasedStateMachine):
         current.sort(key=lambda claim: len(claim.units), reverse=True)
         wanted = current[:2] if current and data.draw(st.integers(0, 4)) else self.claims
         return data.draw(st.sampled_from(wanted))
+
+    def present(self) -> list[JobId]:
+        return [job_id for job_id, job in self.jobs.items() if not job.is_removed]
+
+    def note_cancel(self, job_id: JobId) -> None:
+        job = self.jobs[job_id]
+        if not job.state.is_ended:
+            job.is_cancelled = True
+            for unit in job.units:
+                unit.owner = None
 
     def held(self, claim: Claim) -> list[tuple[int, Unit]]:
         units = self.jobs[claim.job_id].units
@@ -280,6 +297,10 @@ class StoreMachine(RuleBasedStateMachine):
     async def check(self) -> None:
         load = dict.fromkeys(JobClass, ClassLoad(0, 0))
         for job_id, model in self.jobs.items():
+            if model.is_removed:
+                with pytest.raises(JobNotFoundError):
+                    await self.gateway.job(job_id)
+                continue
             await self.check_job(job_id, model)
             before = load[model.job_class]
             claimed = sum(unit.owner is not None for unit in model.units)

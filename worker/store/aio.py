@@ -73,6 +73,7 @@ class AsyncStore:
         )
         self._commit = self._script("commit")
         self._cancel = self._script("cancel")
+        self._ask = self._script("ask")
         self._attend = self._script("attend")
         self._remove = self._script("remove")
         self._sweep = self._script("sweep")
@@ -148,7 +149,7 @@ class AsyncStore:
         answer, *found = await self._commit(
             args=[
                 *(job.job_id, epoch, request, job.digest, job.total),
-                *(job.job_class.value, job.client, ATTENDED_MS if job.is_attended else ""),
+                *(job.job_class.value, job.client),
                 *format_new_job(job),
             ]
         )
@@ -210,6 +211,16 @@ class AsyncStore:
         """
         await self._cancel(args=[job_id])
         return await self.job(job_id)
+
+    async def ask(self, job: NewJob, unit: bytes) -> bool:
+        """Make a job of one unit for a caller that attends to it; False: no worker is there.
+
+        Its progress is told, it is not listed, and it is swept away once `attend` has not been
+        called for it for `ATTENDED_MS`. Its id is any that was not used before; it has no request
+        id.
+        """
+        args = [job.job_id, ATTENDED_MS, job.job_class.value, job.client, unit]
+        return bool(await self._ask(args=[*args, *format_new_job(job)]))
 
     async def attend(self, job_id: JobId) -> bool:
         """Let an attended job live for `ATTENDED_MS` more; return False if there is none."""

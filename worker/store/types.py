@@ -77,9 +77,6 @@ class NewJob:
     """Seconds to keep the job after its end."""
     engine_version: str
     rules_version: str
-    is_attended: bool = False
-    """Whether it is only for a caller that attends to it: its progress is told, it is not listed,
-    and it is swept away when `AsyncStore.attend` is not called for it any more."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -133,6 +133,26 @@ local function settle(id)
   call('PUBLISH', 'tw:events', id)
 end
 
+-- Writes a new job's hash, with more fields and values after the common ones; nothing waits yet.
+-- Returns its place in the order of all submissions.
+local function create_job(id, class, client, total, request, ...)
+  local submission = text(next_number())
+  call('HSET', job_key(id), 'class', class, 'client', client, 'total', text(total),
+    'rejected', text(call('HLEN', job_key(id) .. ':rows')), 'submission', submission,
+    'request_key', request, 'created_ms', text(now_ms()), 'next', 0, 'claimable', 0, 'done', 0,
+    'quarantined', 0, 'nodes', 0, 'search_us', 0, 'attempts', 0, ...)
+  return submission
+end
+
+-- Lets a job that was created wait for workers; one with nothing to do ends at once.
+local function open_job(id)
+  local total, rejected = unpack(job_fields(id, 'total', 'rejected'))
+  call('HINCRBY', 'tw:totals', 'rejected', rejected)
+  set_state(id, 'QUEUED')
+  add_claimable(id, total - rejected)
+  settle(id)
+end
+
 -- The names of the workers whose attempts at a unit failed, as they came.
 local function tried_by(id, index)
   local names = {}
