@@ -63,7 +63,7 @@ def test_equal_requests_have_equal_answers_on_either_worker(service: Service) ->
     rows = service.analyse("chakra", "\n".join([line] * 200), "--nodes", "5000")
     assert {row["provenance"]["worker"] for row in rows}
     for row in rows:
-        del row["provenance"], row["index"], row["line"], row["seconds"]
+        del row["provenance"], row["index"], row["line"], row["seconds"], row["nps"]
     assert all(row == rows[0] for row in rows)
 
 
@@ -93,6 +93,7 @@ def test_finished_roots_answer_as_the_contract_says(service: Service, variant: s
         assert row["pv"] == row["lines"] == []
 
 
+MATE_IN_2 = "k7/8/2K5/8/8/8/8/6Q1 w - - 0 1"
 START = "acmqksca/1pppppp1/8/8/8/8/1PPPPPP1/ACMQKSCA"
 CAISSA_START = "7/3bqn1/4r2/7/2R4/1NQB3/7 w - 0 1"
 BAD_LINES = {
@@ -156,17 +157,64 @@ def test_a_line_with_several_faults_tells_all(service: Service) -> None:
 def test_the_command_in_the_provenance_gives_the_same_again(service: Service) -> None:
     import shlex
 
-    lines = ["startpos moves b2b4 g7g5", CAISSA_START]
-    for variant, line in zip(GAMES, lines, strict=True):
-        (row,) = service.analyse(variant, line, "--nodes", "3000")
+    asked = [
+        ("chakra", "startpos moves b2b4 g7g5", ()),
+        ("caissa", CAISSA_START, ("--hash-mb", "1", "--multipv", "2")),
+        ("chakra", "startpos", ("--multipv", "9", "--searchmoves", "b2b4 c2c4")),
+        ("chakra", MATE_IN_2, ("--mate", "2")),
+    ]
+    for variant, line, limits in asked:
+        (row,) = service.analyse(variant, line, "--nodes", "3000", *limits)
         name, *arguments = shlex.split(row["provenance"]["command"])
         assert name == "tilewarp"
         ended = subprocess.run(
             [*COMMAND, *arguments, "--json"], capture_output=True, check=True, timeout=100
         )
         again = json.loads(ended.stdout)
-        for key in ("bestmove", "score", "depth", "nodes", "pv", "lines", "result"):
+        for key in row.keys() - {"index", "line", "fen", "provenance", "seconds", "nps"}:
             assert again[key] == row[key]
+
+
+def test_a_job_searches_as_it_is_told(service: Service) -> None:
+    limits = ("--nodes", "6000", "--multipv", "3", "--threads", "2", "--hash-mb", "4")
+    (row,) = service.analyse("chakra", "startpos", *limits)
+    assert [line["rank"] for line in row["lines"]] == [1, 2, 3]
+    assert len({line["pv"][0] for line in row["lines"]}) == 3
+    assert all(sum(line["wdl"]) == 1000 for line in row["lines"])
+    assert (row["ended"], row["provenance"]["threads"]) == ("nodes", 2)
+    lines = f"{MATE_IN_2}\nstartpos"
+    rows = service.analyse("chakra", lines, "--mate", "2", "--movetime", "20000")
+    assert [row["mate"]["verdict"] for row in rows] == ["proved", "refuted"]
+    assert [row["ended"] for row in rows] == ["mate", "mate"]
+
+
+def test_a_position_without_a_move_to_consider_is_refused_alone(service: Service) -> None:
+    ended = service.tilewarp(
+        *("analyse", "chakra", "-", "--json", "--nodes", "100", "--searchmoves", "b2b4 b2b3"),
+        text="startpos\nstartpos moves b2b4",
+    )
+    assert ended.returncode == 2
+    good, refused = objects(ended.stdout)
+    assert good["bestmove"] in ("b2b4", "b2b3")
+    assert refused["error"] == "searchmoves that are not legal: b2b4 b2b3"
+
+
+@pytest.mark.parametrize("name", ["threads", "hash-mb", "multipv", "mate"])
+def test_more_than_the_service_allows_is_refused_by_the_setting(
+    service: Service, name: str
+) -> None:
+    ended = service.tilewarp(
+        *("analyse", "chakra", "-", "--nodes", "100", f"--{name}", "1000"), text="startpos"
+    )
+    assert ended.returncode == 2
+    assert f"1000 is more than max_{name.replace('-', '_')} allows" in ended.stderr.decode()
+
+
+def test_a_position_that_explodes_ends_in_its_time(service: Service) -> None:
+    queens = "qqqqqqqk/qqqqqqqq/8/8/8/8/QQQQQQQQ/QQQQQQQK w - - 0 1"
+    (row,) = service.analyse("chakra", queens, "--depth", "50", "--movetime", "300")
+    assert row["ended"] == "movetime"
+    assert 0.3 <= row["seconds"] < 2
 
 
 def test_a_detached_job_is_found_shown_and_printed(service: Service) -> None:

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,20 @@ def test_an_example_runs(service: Service, example: str) -> None:
         ["sh", "-c", example.replace("tilewarp", shlex.join(COMMAND), 1)],
         cwd=ROOT,
         env={**os.environ, "TILEWARP_GATEWAY": service.address},
+        capture_output=True,
+        timeout=100,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout
+
+
+def test_the_program_that_listens_runs(service: Service) -> None:
+    (program,) = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "docs/analysis.md").read_text(), re.M | re.S
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program.replace("127.0.0.1:50051", service.address)],
         capture_output=True,
         timeout=100,
         check=False,
