@@ -51,13 +51,13 @@ class JobEvents:
             if not self._waiters[job_id]:
                 del self._waiters[job_id]
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether the gateway is stopping, so that nothing should wait any more."""
-        return self._is_closed
+    def check_open(self) -> None:
+        """Raise Draining if the gateway is stopping."""
+        if self._is_closed:
+            raise Draining
 
     def close(self) -> None:
-        """End every wait, now and later, with Draining."""
+        """End every wait, now and later, with Draining, and what `check_open` guards."""
         self._is_closed = True
         self._wake(None)
 
@@ -88,11 +88,10 @@ class JobWaiter:
         Raises:
             Draining: the gateway is stopping.
         """
-        if not self._events.is_closed:
-            await self._event.wait()
-            self._event.clear()
-        if self._events.is_closed:
-            raise Draining
+        self._events.check_open()
+        await self._event.wait()
+        self._event.clear()
+        self._events.check_open()
         progress, self._progress = self._progress, None
         return progress
 

@@ -130,6 +130,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
             raise _lost(request.name) from None
         with self._events.follow(job.job_id) as waiter:
             while True:
+                self._events.check_open()
                 page = await self._store.rows(job.job_id, order, offset, self._settings.max_page)
                 if page.offset > offset:
                     offset = page.offset
