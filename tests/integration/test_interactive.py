@@ -85,6 +85,21 @@ async def test_a_killed_worker_process_costs_no_result(service: Service) -> None
     wait_until(lambda: len(service.pool()) == 2, 20)
 
 
+async def test_a_killed_gateway_frees_the_workers_soon(service: Service) -> None:
+    position = position_pb2.Position(variant="chakra")
+    async with Client(service.address, patience=0.0) as client:
+        streams = [client.analyse(position, ENDLESS) for _ in service.pool()]
+        for stream in streams:
+            await anext(stream)
+        os.kill(service.find_child("gateway"), signal.SIGKILL)
+        for stream in streams:
+            with refuses(grpc.StatusCode.UNAVAILABLE, ""):
+                await collect(stream)
+    async with Client(service.address, patience=20.0) as client, asyncio.timeout(30):
+        async for _ in client.analyse(position, analysis_pb2.Limits(depth=1)):
+            pass
+
+
 async def test_a_mate_is_proved(service: Service) -> None:
     position = position_pb2.Position(variant="chakra", fen="k7/8/2K5/8/8/8/8/6Q1 w - - 0 1")
     async with Client(service.address) as client:
