@@ -1,6 +1,5 @@
 """The fit of weights."""
 
-
 import numpy as np
 import pytest
 
