@@ -1,7 +1,6 @@
 """What names an engine, and games against engines that fail in every way."""
 
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,7 +10,7 @@ from core.score import Score
 from gateway.match.engines import Spec, parse_spec, start_engine
 from gateway.match.game import Game, TimeControl, play_game
 from gateway.match.program import Keeper, ProgramFault
-from tests.match.fakes import MATE, fake, find_processes, wait_until_gone
+from tests.match.fakes import MATE, fake, wait_until_gone
 
 MOVETIME = TimeControl(nodes=None, movetime=100, clock=None, grace=300)
 CLOCK = TimeControl(nodes=None, movetime=None, clock=0.4, grace=0)
@@ -172,18 +171,16 @@ def test_a_command_that_does_not_exist_is_named(keeper: Keeper) -> None:
 
 def test_a_hanging_engine_and_its_child_die_when_it_is_closed(keeper: Keeper) -> None:
     assert play(keeper, fake("uci", "child"), fake("uci")).is_forfeit
-    wait_until_gone(str(fake("uci").command[3]))
+    wait_until_gone()
 
 
 def test_a_closed_keeper_wakes_and_refuses() -> None:
     keeper = Keeper()
     engine = start_engine(fake("uci", "hang"), keeper)
-    begin = time.monotonic()
     keeper.close()
     with pytest.raises(ProgramFault, match="ended with -9"):
         engine.choose_move([], "movetime 100", 60)
-    assert time.monotonic() - begin < 30
     engine.close()
     with pytest.raises(ProgramFault, match="the match is over"):
         start_engine(fake("uci"), keeper)
-    assert not find_processes(str(fake("uci").command[3]))
+    wait_until_gone()

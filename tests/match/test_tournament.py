@@ -10,7 +10,7 @@ from gateway.match.game import Game, TimeControl
 from gateway.match.program import Keeper, ProgramFault
 from gateway.match.rating import Sprt
 from gateway.match.tournament import Plan, Round, Standing, find_identities, play_match
-from tests.match.fakes import FAKE, fake, find_processes
+from tests.match.fakes import fake, wait_until_gone
 
 MOVETIME = TimeControl(nodes=None, movetime=1000, clock=None, grace=10_000)
 DRAW = Game([], reason="repetition")
@@ -129,7 +129,7 @@ def test_a_decision_ends_the_match(keeper: Keeper) -> None:
     assert len(games) < 60
     # No earlier pair would have decided.
     assert plan.sprt.decide([0, 0, 0, 0, standing.pairs[4] - 1]) is None
-    assert not find_processes(str(FAKE))
+    wait_until_gone()
 
 
 def test_a_decided_match_does_not_go_on(keeper: Keeper) -> None:
@@ -148,7 +148,7 @@ def test_an_error_in_between_leaves_nothing(keeper: Keeper) -> None:
     plan = make_plan(fake("codecup"), fake("codecup", "crash"), 100)
     with pytest.raises(OSError, match="disk full"):
         play_match(plan, Standing(), keeper, fail)
-    assert not find_processes(str(FAKE))
+    wait_until_gone()
 
 
 def test_identities(keeper: Keeper) -> None:
@@ -156,4 +156,4 @@ def test_identities(keeper: Keeper) -> None:
     assert find_identities(engines, keeper) == ["fake well", "crash"]
     with pytest.raises(ProgramFault, match="early does not start"):
         find_identities((fake("uci"), fake("uci", "early")), keeper)
-    assert not find_processes(str(FAKE))
+    wait_until_gone()
