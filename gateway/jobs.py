@@ -4,8 +4,10 @@ import asyncio
 import hashlib
 import string
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+import redis
 from google.protobuf import timestamp_pb2
 
 from core.notation import escape_text
@@ -79,6 +81,7 @@ async def submit(
     Raises:
         InvalidRequest: the specification or the count of positions is refused.
         RequestIdReused: the client used the request id before, with other content.
+        StoreFullError: there is no room for it.
     """
     first = await anext(aiter(requests), None)
     if first is None:
@@ -92,9 +95,14 @@ async def submit(
     spec = specification.SerializeToString(deterministic=True)
     digest = hashlib.sha256(spec)
     job_id = await store.new_job_id()
+    searchmoves = specification.analysis.limits.searchmoves
     try:
-        searchmoves = specification.analysis.limits.searchmoves
         total = await _stage(requests, job_id, digest, searchmoves, store, settings)
+    except BaseException:
+        with suppress(redis.RedisError):  # then it is dropped after its time
+            await store.discard(job_id)
+        raise
+    try:
         committed = await store.commit(
             NewJob(
                 job_id=job_id,
@@ -111,11 +119,7 @@ async def submit(
                 rules_version=RULES_VERSION,
             )
         )
-    except InvalidRequest:
-        await store.discard(job_id)
-        raise
     except RequestConflictError:
-        await store.discard(job_id)
         raise RequestIdReused(first.request_id) from None
     return committed.job_id
 

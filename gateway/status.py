@@ -9,9 +9,10 @@ import redis.exceptions
 from google.protobuf import any_pb2, duration_pb2, message
 from google.rpc import error_details_pb2, status_pb2
 
-from worker.store import StagingLostError
+from worker.store import StagingLostError, StoreFullError
 
 RETRY_SECONDS = 1
+STORE_FULL = "its memory is full, or promised to the results of accepted jobs"
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +92,8 @@ class Draining(CallError):
 FOREIGN: dict[type[Exception], Callable[[], CallError]] = {
     redis.exceptions.ConnectionError: StoreAway,
     redis.exceptions.TimeoutError: StoreAway,
-    redis.exceptions.OutOfMemoryError: lambda: OverQuota("store", "its memory is full"),
+    redis.exceptions.OutOfMemoryError: lambda: OverQuota("store", STORE_FULL),
+    StoreFullError: lambda: OverQuota("store", STORE_FULL),
     StagingLostError: StoreAway,
 }
 """Errors of the store that end calls: what they mean to the caller."""

@@ -72,7 +72,7 @@ class Child:
         """Run claims for about `claim_time`; when work remains, leave a ticket for it.
 
         So canaries and other hosts get their turn. With the store away the ticket is dropped: the
-        sweeper issues another.
+        sweeper issues another. A full store takes no ticket, but rows: then this one goes on.
         """
         self._metrics.tickets.inc()
         deadline = time.monotonic() + self._settings.claim_time
@@ -90,12 +90,22 @@ class Child:
                     self._is_stopping,
                     claim,
                 ).run()
-                if time.monotonic() > deadline:
-                    break
-            if self._store.has_work():
-                publish_tickets(self._app, 1)
-        except (redis.RedisError, OperationalError) as error:
+                if time.monotonic() > deadline and self._leave_ticket():
+                    return
+            self._leave_ticket()
+        except redis.RedisError as error:
             log.warning("a ticket is dropped, the store cannot be reached: %s", error)
+
+    def _leave_ticket(self) -> bool:
+        """Issue a ticket if work remains; return False if the broker does not take it."""
+        if not self._store.has_work():
+            return True
+        try:
+            publish_tickets(self._app, 1)
+        except (redis.RedisError, OperationalError) as error:
+            log.warning("no ticket can be left: %s", error)
+            return False
+        return True
 
     def answer_canary(self, nonce: str) -> None:
         """Show the gateway that tickets are taken and the store is reached from here."""

@@ -93,28 +93,27 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
     async def WatchJob(
         self, request: jobs_pb2.WatchJobRequest, context: Any
     ) -> AsyncIterator[jobs_pb2.WatchJobResponse]:
-        """Send the job whenever it changed, until it has ended."""
+        """Send the job whenever it changed, until it has ended or is lost."""
         client = find_client(context, self._settings)
         try:
             job = await find_job(request.name, client, self._store)
+            with self._events.follow(job.job_id) as waiter:
+                yield jobs_pb2.WatchJobResponse(job=show_job(job))
+                clock = asyncio.get_running_loop().time
+                sent, sent_at = job, clock()
+                while not sent.state.is_ended:
+                    await waiter.wait()
+                    job = await self._look(sent)
+                    # Progress may wait a little for more of it; another state may not.
+                    while job.state == sent.state and (rest := sent_at + WATCH_PAUSE - clock()) > 0:
+                        with suppress(TimeoutError):
+                            await asyncio.wait_for(waiter.wait(), rest)
+                        job = await self._look(sent)
+                    if job != sent:
+                        yield jobs_pb2.WatchJobResponse(job=show_job(job))
+                        sent, sent_at = job, clock()
         except JobLostError:
             yield jobs_pb2.WatchJobResponse(job=show_lost_job(request.name))
-            return
-        with self._events.follow(job.job_id) as waiter:
-            yield jobs_pb2.WatchJobResponse(job=show_job(job))
-            clock = asyncio.get_running_loop().time
-            sent, sent_at = job, clock()
-            while not sent.state.is_ended:
-                await waiter.wait()
-                job = await self._look(sent)
-                # Progress may wait a little for more of it; another state may not.
-                while job.state == sent.state and (pause := sent_at + WATCH_PAUSE - clock()) > 0:
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(waiter.wait(), pause)
-                    job = await self._look(sent)
-                if job != sent:
-                    yield jobs_pb2.WatchJobResponse(job=show_job(job))
-                    sent, sent_at = job, clock()
 
     async def StreamResults(
         self, request: jobs_pb2.StreamResultsRequest, context: Any
@@ -124,27 +123,32 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
             raise InvalidRequest([FieldFault("order", f"{request.order} is not an order")])
         order = ORDERS[request.order]
         offset = _parse_resume_token(request.resume_token, order)
+        client = find_client(context, self._settings)
         try:
-            job = await find_job(request.name, find_client(context, self._settings), self._store)
+            job = await find_job(request.name, client, self._store)
+            with self._events.follow(job.job_id) as waiter:
+                while True:
+                    self._events.check_open()
+                    page = await self._store.rows(
+                        job.job_id, order, offset, self._settings.max_page
+                    )
+                    if page.offset > offset:
+                        offset = page.offset
+                        if page.rows:
+                            yield jobs_pb2.StreamResultsResponse(
+                                rows=[show_row(row, job) for row in page.rows],
+                                resume_token=f"{order}:{offset}",
+                            )
+                    elif job.state.is_ended or not request.follow:
+                        await self._look(job)  # or a store that was emptied would seem the end
+                        return
+                    else:
+                        # The job is looked at before its rows: once it has ended, none can be
+                        # missed.
+                        await waiter.wait()
+                        job = await self._look(job)
         except JobLostError:
             raise _lost(request.name) from None
-        with self._events.follow(job.job_id) as waiter:
-            while True:
-                self._events.check_open()
-                page = await self._store.rows(job.job_id, order, offset, self._settings.max_page)
-                if page.offset > offset:
-                    offset = page.offset
-                    if page.rows:
-                        yield jobs_pb2.StreamResultsResponse(
-                            rows=[show_row(row, job) for row in page.rows],
-                            resume_token=f"{order}:{offset}",
-                        )
-                elif job.state.is_ended or not request.follow:
-                    return
-                else:
-                    # The job is looked at before its rows: once it has ended, none can be missed.
-                    await waiter.wait()
-                    job = await self._look(job)
 
     async def CancelJob(
         self, request: jobs_pb2.CancelJobRequest, context: Any
@@ -159,13 +163,10 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
 
     async def _look(self, job: Job) -> Job:
         """Return the job as it stands now."""
-        name = PREFIX + job.job_id
         try:
             return await self._store.job(job.job_id)
         except JobNotFoundError:
-            raise UnknownJob(name) from None
-        except JobLostError:
-            raise _lost(name) from None
+            raise UnknownJob(PREFIX + job.job_id) from None
 
 
 def _lost(name: str) -> WrongState:

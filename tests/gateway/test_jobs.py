@@ -200,6 +200,36 @@ async def test_a_name_of_another_store_is_lost_and_an_unknown_one_not_found(clie
         await client.get_job("job/1")
 
 
+async def test_a_stream_of_an_emptied_store_does_not_end_as_if_all_were_sent(
+    settings: Settings, store: Store, server: EmbeddedServer
+) -> None:
+    async with (
+        Gateway(replace(settings, max_page=1)) as running,
+        Client(running.address, name="ann") as client,
+    ):
+        job = await create(client, 4000)
+        hand_in(store, claim(store))
+        rows = client.stream_results(job.name)
+        await anext(rows)
+        with redis.Redis.from_url(server.url) as connection:
+            connection.flushall()
+        with refuses(grpc.StatusCode.FAILED_PRECONDITION, "LOST"):
+            async for _ in rows:
+                pass
+
+
+async def test_a_watch_of_an_emptied_store_ends_with_the_job_lost(
+    client: Client, server: EmbeddedServer
+) -> None:
+    job = await create(client, 1)
+    watch = client.watch_job(job.name)
+    await anext(watch)
+    with redis.Redis.from_url(server.url) as connection:
+        connection.flushall()
+    (lost,) = await collect(watch)
+    assert lost.state == jobs_pb2.JOB_STATE_LOST
+
+
 async def test_jobs_are_listed_the_newest_first_by_state_and_in_pages(
     settings: Settings, store: Store
 ) -> None:

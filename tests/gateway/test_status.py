@@ -18,7 +18,7 @@ from gateway.status import (
     UnknownJob,
     find_status,
 )
-from worker.store import StagingLostError
+from worker.store import StagingLostError, StoreFullError
 
 
 def test_every_kind_of_error_has_a_code() -> None:
@@ -54,7 +54,9 @@ def test_what_passes_by_itself_says_when_to_try_again(error: Exception) -> None:
     assert detail.retry_delay.seconds == 1
 
 
-@pytest.mark.parametrize("error", [OverQuota("store", "full"), redis.OutOfMemoryError("maxmemory")])
+@pytest.mark.parametrize(
+    "error", [OverQuota("store", "full"), redis.OutOfMemoryError("maxmemory"), StoreFullError("id")]
+)
 def test_a_full_store_is_a_quota(error: Exception) -> None:
     status = find_status(error)
     assert status.code == grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]

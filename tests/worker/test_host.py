@@ -213,38 +213,6 @@ async def test_sigterm_hands_running_units_back(host: Host, gateway: AsyncStore)
     assert await gateway.workers() == []
 
 
-async def test_nothing_is_left_of_a_killed_host_and_its_units_run_elsewhere(
-    host: Host, gateway: AsyncStore, settings: Settings
-):
-    job_id = await analyse(gateway, 3, 3_000_000)
-    await asyncio.to_thread(publish_tickets, host.app, 2)
-    await until(lambda: is_claimed(gateway, 2), 10)
-    children = host.list_children()
-    host.process.kill()
-    other = Host(settings)
-    try:
-        job = await host.finish(gateway, job_id)
-        assert (job.done, job.quarantined) == (3, 0)
-        assert not any(is_alive(pid) for pid in children)
-    finally:
-        other.process.kill()
-        other.process.wait()
-        other.app.close()
-
-
-@pytest.mark.parametrize("is_kept", [True, False])
-async def test_tickets_are_taken_again_after_the_server_was_away(
-    host: Host, gateway: AsyncStore, own_server: Server, is_kept: bool
-):
-    options = ("--appendonly", "yes") if is_kept else ()
-    own_server.stop()
-    await asyncio.sleep(3)
-    own_server.start(*options)
-    assert await host.sing(gateway, 15) is not None
-    job_id = await analyse(gateway, 20, 2_000)
-    assert (await host.finish(gateway, job_id)).done == 20
-
-
 async def test_a_host_refuses_a_store_that_evicts(redis_client: redis.Redis, server: Server):
     redis_client.config_set("maxmemory-policy", "allkeys-lru")
     redis_client.config_set("maxmemory", "1gb")

@@ -27,6 +27,7 @@ from worker.store import (
     RowOrder,
     StagingLostError,
     Store,
+    StoreFullError,
     Swept,
     UnitIndex,
     WorkerInfo,
@@ -773,15 +774,37 @@ async def test_a_full_server_refuses_submissions_and_takes_rows(
     try:
         with pytest.raises(redis.exceptions.OutOfMemoryError):
             await gateway.commit(other)
-        with pytest.raises(redis.exceptions.OutOfMemoryError):
+        with pytest.raises(StoreFullError):
             await staged(gateway, 1)
+        with pytest.raises(JobNotFoundError):
+            await gateway.job(JobId(f"{other.job_id[:8]}-{16 * '0'}"))
         with pytest.raises(redis.exceptions.OutOfMemoryError):
-            await ask(gateway)
+            await gateway.ask(other, b"unit")
         for _ in range(2):
             claim = store.claim("w")
             assert claim is not None
             assert store.hand_in(claim, finish(claim)).accepted == 1
         assert (await gateway.job(job_id)).state is JobState.SUCCEEDED
+    finally:
+        redis_client.config_set("maxmemory", "0")
+
+
+async def test_room_is_kept_for_the_rows_of_accepted_units(
+    gateway: AsyncStore, store: Store, redis_client: redis.Redis
+):
+    await submit(gateway, 1000)
+    used = redis_client.info("memory")["used_memory"]
+    try:
+        redis_client.config_set("maxmemory", int((used + 1100 * 1024) / 0.8))
+        job = await staged(gateway, 50)
+        with pytest.raises(StoreFullError):
+            await gateway.stage(job.job_id, [b"unit"] * 100, {})
+        await gateway.commit(job)
+        with pytest.raises(StoreFullError):
+            await submit(gateway, 100)
+        while claim := store.claim("w"):
+            store.hand_in(claim, finish(claim))
+        await submit(gateway, 100)
     finally:
         redis_client.config_set("maxmemory", "0")
 

@@ -40,6 +40,7 @@ from worker.store.types import (
     RowOrder,
     RowPage,
     StagingLostError,
+    StoreFullError,
     Swept,
     Totals,
     UnitIndex,
@@ -47,6 +48,10 @@ from worker.store.types import (
 )
 
 JOB_ID = re.compile(r"(?P<epoch>[0-9a-f]{8})-[0-9a-f]{16}")
+FULL_SHARE = 0.8
+"""Share of the server's memory above which submissions are refused."""
+ROW_BYTES = 1024
+"""Memory set aside for the row of a unit; one line takes about half of it."""
 CANARY_PAUSE = 0.02
 """Seconds between looks for a canary's answer."""
 EVENT_WAIT = 1.0
@@ -101,10 +106,11 @@ class AsyncStore:
 
     async def epoch(self) -> str:
         """Return the store's epoch, writing it if the store is used for the first time."""
-        pipe = self._redis.pipeline()
-        pipe.set(keys.EPOCH, secrets.token_hex(4), nx=True)
-        pipe.get(keys.EPOCH)
-        return (await pipe.execute())[1].decode()  # type: ignore[no-any-return]
+        epoch = await self._redis.get(keys.EPOCH)
+        if epoch is None:  # a full server would refuse even to look otherwise
+            await self._redis.set(keys.EPOCH, secrets.token_hex(4), nx=True)
+            epoch = await self._redis.get(keys.EPOCH)
+        return epoch.decode()  # type: ignore[no-any-return]
 
     async def new_job_id(self) -> JobId:
         """Return an id for a job to be submitted; it stands for nothing until the commit."""
@@ -118,8 +124,10 @@ class AsyncStore:
         `units` continue those staged before; a rejected unit stands among them too, as its place
         counts. `rejected` maps indices in the whole submission to serialized ResultRows. What is
         staged is dropped after the setting `staging_ttl`, counted from the last call, unless it is
-        committed.
+        committed. Raises StoreFullError if the results of all accepted units and of those staged
+        might not find room.
         """
+        await self._check_room(job_id, len(units))
         parts = keys.units(job_id), keys.rows(job_id), keys.order(job_id)
         pipe = self._redis.pipeline()
         if units:
@@ -302,6 +310,18 @@ class AsyncStore:
                         yield JobEvent(JobId(channel.removeprefix(keys.PROGRESS)), message["data"])
                     case "psubscribe" | None:
                         yield None
+
+    async def _check_room(self, job_id: JobId, units: int) -> None:
+        """Raise StoreFullError unless there is room for so many units more and their rows."""
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.info("memory")
+        pipe.hgetall(keys.LOAD)
+        pipe.llen(keys.units(job_id))
+        memory, fields, staged = await pipe.execute()
+        open_units = sum(load.claimable + load.claimed for load in parse_load(fields).values())
+        needed = memory["used_memory"] + (open_units + staged + units) * ROW_BYTES
+        if 0 < memory["maxmemory"] * FULL_SHARE < needed:
+            raise StoreFullError(job_id)
 
     async def _finished_rows(self, job_id: JobId, offset: int, limit: int) -> RowPage:
         indices = [

@@ -32,6 +32,10 @@ class StagingLostError(StoreError):
     """The staged units are not all there: they expired, or the store was emptied meanwhile."""
 
 
+class StoreFullError(StoreError):
+    """The server's memory is nearly full, or promised to the results of accepted jobs."""
+
+
 class EvictingPolicyError(StoreError):
     """The server may throw keys away when its memory is full, which loses jobs."""
 
