@@ -809,6 +809,32 @@ async def test_room_is_kept_for_the_rows_of_accepted_units(
         redis_client.config_set("maxmemory", "0")
 
 
+async def test_what_was_accepted_survives_a_server_killed_at_once(settings: Settings):
+    server = Server()
+    there = replace(settings, redis_url=server.url)
+    try:
+        for _ in range(30):
+            server.start("--appendonly", "yes")
+            gateway = AsyncStore(there)
+            cancelled = await submit(gateway, 1)
+            await gateway.cancel(cancelled)
+            server.kill()
+            await gateway.close()
+            server.start("--appendonly", "yes")
+            gateway = AsyncStore(there)
+            assert (await gateway.job(cancelled)).state is JobState.CANCELLED
+            accepted = await submit(gateway, 50)
+            server.kill()
+            await gateway.close()
+            server.start("--appendonly", "yes")
+            gateway = AsyncStore(there)
+            assert (await gateway.job(accepted)).claimable == 50
+            await gateway.close()
+            server.kill()
+    finally:
+        server.remove()
+
+
 async def test_a_restarted_server_keeps_jobs_with_its_file_and_calls_fail_fast_meanwhile(
     settings: Settings,
 ):

@@ -52,6 +52,10 @@ FULL_SHARE = 0.8
 """Share of the server's memory above which submissions are refused."""
 ROW_BYTES = 1024
 """Memory set aside for the row of a unit; one line takes about half of it."""
+FILE_PAUSE = 0.002
+"""Seconds between looks whether the server has written its file."""
+FILE_LOOKS = 1000
+"""Such looks at most: for two seconds."""
 CANARY_PAUSE = 0.02
 """Seconds between looks for a canary's answer."""
 EVENT_WAIT = 1.0
@@ -165,6 +169,7 @@ class AsyncStore:
             raise RequestConflictError(job.request_id)
         if answer == b"staging":
             raise StagingLostError(job.job_id)
+        await self._settle()
         return Committed(JobId(found[0].decode()), answer == b"new")
 
     async def job(self, job_id: JobId) -> Job:
@@ -218,6 +223,7 @@ class AsyncStore:
         JobNotFoundError.
         """
         await self._cancel(args=[job_id])
+        await self._settle()
         return await self.job(job_id)
 
     async def ask(self, job: NewJob, unit: bytes) -> bool:
@@ -322,6 +328,19 @@ class AsyncStore:
         needed = memory["used_memory"] + (open_units + staged + units) * ROW_BYTES
         if 0 < memory["maxmemory"] * FULL_SHARE < needed:
             raise StoreFullError(job_id)
+
+    async def _settle(self) -> None:
+        """Return once all that was done before survives the server's death, if it keeps a file.
+
+        A server that waits for its disk answers before it writes, by two seconds at most.
+        """
+        file = await self._redis.info("persistence")
+        end = file.get("aof_current_size", 0) + file.get("aof_buffer_length", 0)
+        for _ in range(FILE_LOOKS):  # a file that is being written anew may never get so long
+            if file.get("aof_current_size", 0) >= end:
+                return
+            await asyncio.sleep(FILE_PAUSE)
+            file = await self._redis.info("persistence")
 
     async def _finished_rows(self, job_id: JobId, offset: int, limit: int) -> RowPage:
         indices = [
