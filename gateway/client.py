@@ -38,9 +38,10 @@ BATCH_COUNT = 1000
 # A text is cut above this length, which no server allows, so that it cannot break a message.
 MAX_TEXT = 16_384
 
+# A gateway that has vanished without a word is noticed within 40 seconds.
 OPTIONS = [
     ("grpc.keepalive_time_ms", 30_000),
-    ("grpc.keepalive_timeout_ms", 20_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),
     ("grpc.max_receive_message_length", 64 << 20),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2_000),
@@ -265,15 +266,18 @@ class _Patience:
     def reset(self) -> None:
         """Begin anew, after progress."""
         self._pause = FIRST_PAUSE
-        self._deadline = asyncio.get_running_loop().time() + self._seconds
+        self._deadline: float | None = None
 
     async def pause_or_raise(self, error: grpc.aio.AioRpcError) -> None:
         """Pause before another attempt; raise `error` if none would help or time is up."""
         told = find_retry_delay(error)
         if error.code() is not grpc.StatusCode.UNAVAILABLE and told is None:
             raise error
+        now = asyncio.get_running_loop().time()
+        if self._deadline is None:  # however long all was well before
+            self._deadline = now + self._seconds
         pause = max(told or 0.0, self._pause) * random.uniform(0.5, 1.5)
-        if asyncio.get_running_loop().time() + pause > self._deadline:
+        if now + pause > self._deadline:
             raise error
         self._pause = min(2 * self._pause, LONGEST_PAUSE)
         await asyncio.sleep(pause)

@@ -1,31 +1,39 @@
-"""What every call passes through: its errors get their status, and its time is observed."""
+"""What every call passes through: its status, the bound on streams, and the clock."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, aclosing, contextmanager, nullcontext
 from typing import Any
 
 import grpc
 import grpc.aio
 from grpc_status import rpc_status
-from prometheus_client import Histogram
+from prometheus_client import Gauge, Histogram
 
-from gateway.status import find_status
+from gateway.status import TooManyStreams, find_status
 
 # Services of other packages (health, reflection) answer for themselves.
 OWN_METHODS = "/tilewarp."
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Turns the exceptions of the services into statuses and times each call.
+    """Turns the exceptions of the services into statuses, bounds their streams, times each call.
+
+    A streaming call above `max_streams` ends with TooManyStreams; other calls, and those of other
+    packages such as health, are not bounded.
 
     Args:
         latency: seconds by the labels `method` and `code`.
+        open_streams: streaming calls that are open.
+        max_streams: the most of them.
     """
 
-    def __init__(self, latency: Histogram) -> None:
+    def __init__(self, latency: Histogram, open_streams: Gauge, max_streams: int) -> None:
         self._latency = latency
+        self._streams = 0
+        self._max_streams = max_streams
+        open_streams.set_function(lambda: self._streams)
 
     async def intercept_service(
         self,
@@ -50,15 +58,19 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 if handler.request_streaming
                 else grpc.unary_unary_rpc_method_handler
             )
-            behaviour = self._wrap_unary(method, handler.stream_unary or handler.unary_unary)
+            hold = self._hold_stream if handler.request_streaming else nullcontext
+            behaviour = self._wrap_unary(method, handler.stream_unary or handler.unary_unary, hold)
         return make(behaviour, handler.request_deserializer, handler.response_serializer)
 
-    def _wrap_unary(self, method: str, behaviour: Any) -> Any:
+    def _wrap_unary(
+        self, method: str, behaviour: Any, hold: Callable[[], AbstractContextManager[None]]
+    ) -> Any:
         async def call(request: Any, context: Any) -> Any:
             began = time.perf_counter()
             code = grpc.StatusCode.OK
             try:
-                return await behaviour(request, context)
+                with hold():
+                    return await behaviour(request, context)
             except asyncio.CancelledError:
                 code = grpc.StatusCode.CANCELLED
                 raise
@@ -77,9 +89,10 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             code = grpc.StatusCode.OK
             try:
                 # Closed here, not whenever it is collected: what it has begun ends with the call.
-                async with aclosing(behaviour(request, context)) as responses:
-                    async for response in responses:
-                        yield response
+                with self._hold_stream():
+                    async with aclosing(behaviour(request, context)) as responses:
+                        async for response in responses:
+                            yield response
             except (asyncio.CancelledError, GeneratorExit):
                 code = grpc.StatusCode.CANCELLED
                 raise
@@ -91,6 +104,16 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 self._observe(method, code, began)
 
         return call
+
+    @contextmanager
+    def _hold_stream(self) -> Iterator[None]:
+        if self._streams >= self._max_streams:
+            raise TooManyStreams(self._streams)
+        self._streams += 1
+        try:
+            yield
+        finally:
+            self._streams -= 1
 
     def _observe(self, method: str, code: grpc.StatusCode, began: float) -> None:
         self._latency.labels(method, code.name).observe(time.perf_counter() - began)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import redis
-from prometheus_client import CollectorRegistry, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Gauge, Histogram, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -101,6 +101,11 @@ def make_latency(registry: CollectorRegistry) -> Histogram:
         buckets=LATENCY_BUCKETS,
         registry=registry,
     )
+
+
+def make_open_streams(registry: CollectorRegistry) -> Gauge:
+    """Return the gauge of streaming calls that are open."""
+    return Gauge("tilewarp_open_streams", "Streaming calls that are open", registry=registry)
 
 
 class Exporter:

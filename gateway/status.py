@@ -64,6 +64,13 @@ class OverQuota(CallError):
         self.description = description
 
 
+class TooManyStreams(CallError):
+    """As many streaming calls are open as the gateway takes; worth another try."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"no more streaming calls than max_streams allows ({count})")
+
+
 class NoWorker(CallError):
     """Nobody is there to do the work now; worth another try."""
 
@@ -104,6 +111,7 @@ CODES: dict[type[CallError], grpc.StatusCode] = {
     RequestIdReused: grpc.StatusCode.ALREADY_EXISTS,
     WrongState: grpc.StatusCode.FAILED_PRECONDITION,
     OverQuota: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    TooManyStreams: grpc.StatusCode.RESOURCE_EXHAUSTED,
     GivenUp: grpc.StatusCode.INTERNAL,
     NoWorker: grpc.StatusCode.UNAVAILABLE,
     StoreAway: grpc.StatusCode.UNAVAILABLE,
@@ -139,7 +147,7 @@ def _find_details(error: CallError) -> list[message.Message]:
                 subject=error.subject, description=error.description
             )
             return [error_details_pb2.QuotaFailure(violations=[violation])]
-        case NoWorker() | StoreAway() | Draining():
+        case TooManyStreams() | NoWorker() | StoreAway() | Draining():
             delay = duration_pb2.Duration(seconds=RETRY_SECONDS)
             return [error_details_pb2.RetryInfo(retry_delay=delay)]
         case _:

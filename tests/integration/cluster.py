@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -77,7 +79,7 @@ class Worker(Part):
         self._faults = files.with_suffix(".faults")
         super().__init__(
             [*FAULTY, str(self._faults), str(ledger), str(seized)],
-            _environment(settings),
+            environment(settings),
             files.with_suffix(".log"),
         )
 
@@ -93,10 +95,18 @@ class GatewayProcess(Part):
     """A gateway; it serves when it is there."""
 
     def __init__(self, settings: Settings, log: Path) -> None:
-        super().__init__([*COMMAND, "gateway"], _environment(settings), log, stdout=subprocess.PIPE)
+        super().__init__([*COMMAND, "gateway"], environment(settings), log, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         word, _, self.address = self.process.stdout.readline().decode().strip().partition(" ")
         assert word == "listening", self.log()
+        self._metrics = settings.gateway_metrics
+
+    def scrape(self) -> dict[str, float]:
+        """Return what it shows on /metrics."""
+        with urllib.request.urlopen(f"http://{self._metrics}/metrics", timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+        samples = (line.partition(" ") for line in lines if not line.startswith("#"))
+        return {name: float(value) for name, _, value in samples}
 
 
 class Cluster:
@@ -129,6 +139,7 @@ class Cluster:
 
     def start_gateway(self, **given: Any) -> GatewayProcess:
         """Start a gateway and wait until it serves."""
+        given["gateway_metrics"] = _free_address()
         log = self._directory / f"gateway{len(self._parts)}.log"
         part = GatewayProcess(replace(self.settings, **given), log)
         self._parts.append(part)
@@ -260,7 +271,14 @@ def _specify(limits: analysis_pb2.Limits) -> jobs_pb2.JobSpecification:
     return jobs_pb2.JobSpecification(analysis=jobs_pb2.AnalysisWork(limits=limits))
 
 
-def _environment(settings: Settings) -> dict[str, str]:
+def _free_address() -> str:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Return the environment of a process of the tests' own, or of the service."""
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.integration.cluster import Cluster
+from tests.integration.proxy import Proxy
 from tests.integration.stack import Service
 
 
@@ -32,3 +33,17 @@ async def start_cluster(tmp_path: Path) -> AsyncIterator[Callable[..., Cluster]]
     yield start
     for cluster in clusters:
         await cluster.close()
+
+
+@pytest.fixture
+def start_proxy() -> Iterator[Callable[[str], Proxy]]:
+    """Start relays in front of servers."""
+    proxies: list[Proxy] = []
+
+    def start(target: str) -> Proxy:
+        proxies.append(Proxy(target))
+        return proxies[-1]
+
+    yield start
+    for proxy in proxies:
+        proxy.close()

@@ -1,4 +1,4 @@
-"""A relay in front of a server, whose connections a test may cut."""
+"""A relay in front of a server, whose connections a test may cut, or let fall silent."""
 
 import socket
 import struct
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 CHUNK = 1 << 16
 RESET = struct.pack("ii", 1, 0)
-"""For SO_LINGER: a closed connection is reset, and what was under way is gone."""
+"""For SO_LINGER: a connection is reset when it is closed, and what was under way is gone."""
 
 
 class Proxy:
@@ -20,6 +20,7 @@ class Proxy:
     def __init__(self, target: str) -> None:
         self._target = target
         self._pairs: set[tuple[socket.socket, socket.socket]] = set()
+        self._silent: set[tuple[socket.socket, socket.socket]] = set()
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
@@ -29,13 +30,19 @@ class Proxy:
     def cut(self) -> int:
         """Reset every connection there is; return how many."""
         with self._lock:
-            pairs, self._pairs = self._pairs, set()
+            pairs, self._pairs, self._silent = self._pairs, set(), set()
         for pair in pairs:
             for end in pair:
                 with suppress(OSError):
                     end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-                    end.shutdown(socket.SHUT_RDWR)
+                    end.shutdown(socket.SHUT_RD)  # wakes whoever reads from it
+                end.close()
         return len(pairs)
+
+    def silence(self) -> None:
+        """Pass on nothing more of the connections there are, nor that they end."""
+        with self._lock:
+            self._silent |= self._pairs
 
     def close(self) -> None:
         """Listen no more, and cut what is left."""
@@ -58,8 +65,8 @@ class Proxy:
                 continue
             with self._lock:
                 self._pairs.add((near, far))
-            for source, sink in ((near, far), (far, near)):
-                threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
+            for ends in ((near, far), (far, near)):
+                threading.Thread(target=self._pump, args=ends, daemon=True).start()
 
     def _connect(self) -> socket.socket:
         if self._target.startswith("/"):
@@ -72,8 +79,15 @@ class Proxy:
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(CHUNK):
+                if self._is_silent(source, sink):
+                    return
                 sink.sendall(data)
+        if self._is_silent(source, sink):
+            return
         for end in (source, sink):
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
+
+    def _is_silent(self, source: socket.socket, sink: socket.socket) -> bool:
+        return bool({(source, sink), (sink, source)} & self._silent)

@@ -1,11 +1,7 @@
 """Every count equals the work done, after faults of every kind."""
 
 import asyncio
-import socket
-import urllib.request
-from collections.abc import AsyncIterator, Callable
-
-import pytest
+from collections.abc import Callable
 
 from gateway.client import Client
 from tests.integration.cluster import (
@@ -33,7 +29,7 @@ async def test_counts_equal_the_work_done_after_kills_failures_and_shutdowns(
     start_cluster: Start,
 ) -> None:
     # One unit a claim, so that the ledger shows every attempt.
-    cluster = start_cluster(lease=2.0, max_claim=1, gateway_metrics=_free_address())
+    cluster = start_cluster(lease=2.0, max_claim=1)
     gateway = cluster.start_gateway()
     first, second = cluster.start_worker(), cluster.start_worker()
     for worker in (first, second):
@@ -69,7 +65,7 @@ async def test_counts_equal_the_work_done_after_kills_failures_and_shutdowns(
     assert totals.attempts == len(cluster.ledger()) - len(cluster.ledger("stopped")) == 61
     assert totals.quarantined == 2
     assert totals.lost_claims == 3 + 1
-    shown = await asyncio.to_thread(_scrape, cluster.settings.gateway_metrics)
+    shown = await asyncio.to_thread(gateway.scrape)
     assert {
         "tilewarp_positions_total": totals.positions,
         "tilewarp_nodes_total": totals.nodes,
@@ -77,19 +73,6 @@ async def test_counts_equal_the_work_done_after_kills_failures_and_shutdowns(
         "tilewarp_quarantined_total": totals.quarantined,
         "tilewarp_lost_claims_total": totals.lost_claims,
     }.items() <= shown.items()
-
-
-@pytest.fixture
-async def start_proxy() -> AsyncIterator[StartProxy]:
-    proxies: list[Proxy] = []
-
-    def start(target: str) -> Proxy:
-        proxies.append(Proxy(target))
-        return proxies[-1]
-
-    yield start
-    for proxy in proxies:
-        await asyncio.to_thread(proxy.close)
 
 
 async def test_results_are_exact_while_every_connection_is_cut_again_and_again(
@@ -124,18 +107,3 @@ async def test_results_are_exact_while_every_connection_is_cut_again_and_again(
         await cutting
         assert [job.name async for job in client.list_jobs()] == jobs[::-1]
     await cluster.check_counts()
-
-
-def _free_address() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{free.getsockname()[1]}"
-
-
-def _scrape(address: str) -> dict[str, float]:
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
-        lines = answer.read().decode().splitlines()
-    return {
-        name: float(value)
-        for name, _, value in (line.partition(" ") for line in lines if not line.startswith("#"))
-    }

@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
 import redis
 
+from tests.integration.proxy import Proxy
 from tests.worker.jobs import ask, finish, indices, staged, submit
 from tests.worker.server import Server
 from worker.settings import Settings
@@ -35,12 +37,13 @@ from worker.store import (
 
 
 async def outwait(gateway: AsyncStore, settings: Settings) -> Swept:
-    """Sweep as a gateway does until the lease of what was claimed before has passed."""
-    for _ in range(4):
-        swept = await gateway.sweep()
-        assert swept.lost_claims == 0
-        await asyncio.sleep(settings.lease / 4 + 0.01)
-    return await gateway.sweep()
+    """Sweep as a gateway does until what was claimed before is lost."""
+    async with asyncio.timeout(30):
+        while True:
+            swept = await gateway.sweep()
+            if swept.lost_claims:
+                return swept
+            await asyncio.sleep(settings.lease / 4)
 
 
 # Submission
@@ -311,7 +314,7 @@ async def test_parts_of_a_claim_are_handed_in_as_they_finish(gateway: AsyncStore
 
 
 async def test_a_claim_of_an_emptied_store_holds_nothing_of_the_new_one(
-    gateway: AsyncStore, store: Store, settings: Settings, redis_client: redis.Redis
+    gateway: AsyncStore, store: Store, redis_client: redis.Redis
 ):
     await submit(gateway, 1)
     old = store.claim("w")
@@ -321,15 +324,14 @@ async def test_a_claim_of_an_emptied_store_holds_nothing_of_the_new_one(
     assert old is not None
     assert new is not None
     assert old.token == new.token
+    deadline = redis_client.zscore("tw:claims", str(new.token))
     assert store.hand_in(old, finish(old)).state is ClaimState.LOST
     assert store.release(old) == 0
     store.abandon(old, "hung")
     assert (await gateway.job(job_id)).attempts == 0
-    for _ in range(4):
-        assert (await gateway.sweep()).lost_claims == 0
-        await asyncio.sleep(settings.lease / 4 + 0.01)
-        assert store.renew(old) is ClaimState.LOST
-    assert (await gateway.sweep()).lost_claims == 1
+    await asyncio.sleep(0.01)
+    assert store.renew(old) is ClaimState.LOST
+    assert redis_client.zscore("tw:claims", str(new.token)) == deadline
 
 
 async def test_a_failed_unit_is_tried_again_and_has_its_cause_when_given_up(
@@ -543,7 +545,8 @@ async def test_cancel_while_claimed_refuses_what_comes_late_and_keeps_what_came(
     late = store.hand_in(running, finish(running))
     assert (late.accepted, late.state) == (0, ClaimState.CANCELLED)
     assert store.release(running) == 0
-    await outwait(gateway, settings)
+    await asyncio.sleep(settings.lease)
+    assert (await gateway.sweep()).lost_claims == 0
     job = await gateway.cancel(job_id)
     assert (job.state, job.done, job.claimable) == (JobState.CANCELLED, 1, 0)
     assert len((await gateway.rows(job_id, RowOrder.INPUT, 0, 9)).rows) == 1
@@ -694,6 +697,34 @@ async def test_a_removed_job_leaves_nothing_in_any_state(
     claim = store.claim("w")
     assert claim is not None and claim.job_id == kept
     assert store.claim("w") is None
+
+
+async def test_a_connection_for_events_that_has_fallen_silent_is_given_up(
+    gateway: AsyncStore, settings: Settings, server: Server
+):
+    proxy = Proxy(str(server.socket))
+    listening = AsyncStore(replace(settings, redis_url=f"redis://127.0.0.1:{proxy.port}/0"))
+    events = listening.events()
+    try:
+        for _ in range(3):  # silence of jobs alone is no reason
+            assert await anext(events) is None
+        proxy.silence()
+        with pytest.raises(redis.TimeoutError):
+            await asyncio.wait_for(_listen(events), 30)
+        job_id = await submit(gateway, 1)
+        events = listening.events()
+        assert await anext(events) is None
+        await gateway.cancel(job_id)
+        assert await anext(events) == JobEvent(job_id, None)
+    finally:
+        await events.aclose()
+        await listening.close()
+        await asyncio.to_thread(proxy.close)
+
+
+async def _listen(events: AsyncIterator[JobEvent | None]) -> None:
+    async for _ in events:
+        pass
 
 
 # Workers

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import redis
+from redis.asyncio import BlockingConnectionPool
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
@@ -48,6 +49,8 @@ from worker.store.types import (
 )
 
 JOB_ID = re.compile(r"(?P<epoch>[0-9a-f]{8})-[0-9a-f]{16}")
+CONNECTIONS = 16
+"""To the server at most, however many calls there are at once; one of them hears events."""
 FULL_SHARE = 0.8
 """Share of the server's memory above which submissions are refused."""
 ROW_BYTES = 1024
@@ -67,19 +70,23 @@ ATTENDED_MS = 5_000
 class AsyncStore:
     """The store as a gateway uses it.
 
-    Every call waits at most the setting `store_timeout` for each answer and is not tried again;
+    Every call waits at most half the setting `store_timeout` for one of the connections, which are
+    few, and `store_timeout` for each answer, and is not tried again;
     when the server is away it raises `redis.RedisError`, and `redis.exceptions.OutOfMemoryError`
     when a submission meets a full server. All calls but `stage` may be repeated.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._redis: Any = SteadyRedis.from_url(
+        pool: Any = BlockingConnectionPool.from_url(
             settings.redis_url,
+            max_connections=CONNECTIONS,
+            timeout=settings.store_timeout / 2,  # so that two seconds bound the first call
             socket_timeout=settings.store_timeout,
             socket_connect_timeout=settings.store_timeout,
             retry=Retry(NoBackoff(), 0),
         )
+        self._redis: Any = SteadyRedis.from_pool(pool)
         self._commit = self._script("commit")
         self._cancel = self._script("cancel")
         self._ask = self._script("ask")
@@ -306,8 +313,14 @@ class AsyncStore:
         async with self._redis.pubsub() as pubsub:
             await pubsub.subscribe(keys.EVENTS)
             await pubsub.psubscribe(keys.PROGRESS + "*")
+            is_asked = False  # whether the server still listens
             while True:
                 message = await pubsub.get_message(timeout=EVENT_WAIT)
+                if message is None and is_asked:
+                    raise redis.TimeoutError("the server has fallen silent")
+                is_asked = message is None
+                if is_asked:
+                    await pubsub.ping()
                 match message and message["type"]:
                     case "message":
                         yield JobEvent(JobId(message["data"].decode()), None)
