@@ -42,14 +42,15 @@ class Sweeper:
         """
         try:
             await asyncio.to_thread(self._issue_tickets, 1)
-        except OperationalError as error:
+        except (redis.RedisError, OperationalError) as error:
             logger.warning("a ticket cannot be issued: %s", error)
 
     async def run(self) -> None:
         """Sweep until cancelled; a store or broker that is away is tried again."""
         while True:
             try:
-                await self._store.sweep()
+                while (await self._store.sweep()).is_cut_short:
+                    pass
                 await self._issue()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._interval):

@@ -1,5 +1,6 @@
 """The client's retries and resumed streams, against a server that fails on purpose."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -22,6 +23,8 @@ class FlakyService(jobs_pb2_grpc.JobServiceServicer):
     def __init__(self) -> None:
         self.errors: list[Abort] = []
         self.requests: list[Any] = []
+        self.silence = 0.0
+        """Seconds that a stream says nothing before it fails."""
 
     async def GetJob(self, request: Any, context: Any) -> jobs_pb2.GetJobResponse:
         self.requests.append(request)
@@ -44,6 +47,8 @@ class FlakyService(jobs_pb2_grpc.JobServiceServicer):
 
     async def _fail(self, context: Any) -> None:
         if self.errors:
+            if self.silence:
+                await asyncio.sleep(self.silence)
             error = self.errors.pop(0)
             if isinstance(error, Exception):
                 await context.abort_with_status(rpc_status.to_status(find_status(error)))
@@ -108,6 +113,16 @@ async def test_patience_ends(service: FlakyService, client: Client) -> None:
     with refuses(grpc.StatusCode.UNAVAILABLE, "on purpose"):
         await client.get_job("jobs/1")
     assert len(service.requests) >= 2
+
+
+async def test_patience_begins_with_the_first_failure(
+    service: FlakyService, client: Client
+) -> None:
+    client.patience = 0.5
+    service.errors = [grpc.StatusCode.UNAVAILABLE]
+    service.silence = 1.0
+    rows = await collect(client.stream_results("jobs/1"))
+    assert [row.index for row in rows] == list(range(6))
 
 
 async def test_a_repeated_submission_keeps_its_request_id(

@@ -26,6 +26,7 @@ OVER = position_pb2.Position(variant="caissa", fen="7/4q2/7/7/7/2Q4/7 w - 0 9")
 """Drawn: there is nothing to search."""
 
 Start = Callable[..., Cluster]
+Record = Callable[[str, Any], None]
 Item = TypeVar("Item")
 
 
@@ -44,7 +45,7 @@ async def test_a_job_cancelled_before_any_worker_is_up_never_runs(start_cluster:
 
 
 async def test_cancelling_ends_what_runs_and_what_streams_it_and_keeps_the_rows(
-    start_cluster: Start, record_property: Callable[[str, Any], None]
+    start_cluster: Start, record_property: Record
 ) -> None:
     cluster = start_cluster()
     gateway = cluster.start_gateway()

@@ -40,6 +40,7 @@ CROWD = (sys.executable, "-P", "-m", "tests.integration.crowd")
 WRONG = position_pb2.Position(variant="chakra", fen="no position")
 
 Start = Callable[..., Cluster]
+Record = Callable[[str, Any], None]
 StartProxy = Callable[[str], Proxy]
 StartCrowd = Callable[[str, jobs_pb2.Job], "subprocess.Popen[bytes]"]
 
@@ -70,7 +71,7 @@ async def test_nothing_is_held_for_streams_whose_clients_vanish(
     start_crowd: StartCrowd,
     start_proxy: StartProxy,
     way: str,
-    record_property: Callable[[str, Any], None],
+    record_property: Record,
 ) -> None:
     cluster = start_cluster()
     gateway = cluster.start_gateway()
@@ -113,7 +114,7 @@ def _count_connections(gateway: GatewayProcess) -> int:
 
 @pytest.mark.soak
 async def test_a_stream_whose_gateway_falls_silent_goes_on(
-    start_cluster: Start, start_proxy: StartProxy, record_property: Callable[[str, Any], None]
+    start_cluster: Start, start_proxy: StartProxy, record_property: Record
 ) -> None:
     cluster = start_cluster()
     gateway = cluster.start_gateway()

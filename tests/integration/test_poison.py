@@ -3,7 +3,9 @@
 import asyncio
 import shlex
 import subprocess
+import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -26,6 +28,7 @@ SUCCEEDED = jobs_pb2.JOB_STATE_SUCCEEDED
 LEASE = 2.0
 
 Start = Callable[..., Cluster]
+Record = Callable[[str, Any], None]
 
 NO_SIGN = "its worker died or gave no sign of progress"
 CAUSES = {
@@ -37,7 +40,7 @@ CAUSES = {
 
 @pytest.mark.parametrize("fault", CAUSES)
 async def test_a_poison_unit_is_tried_on_both_workers_and_given_up(
-    start_cluster: Start, fault: str
+    start_cluster: Start, fault: str, record_property: Record
 ) -> None:
     cluster = start_cluster(lease=LEASE)
     gateway = cluster.start_gateway()
@@ -47,7 +50,9 @@ async def test_a_poison_unit_is_tried_on_both_workers_and_given_up(
     await cluster.has_workers(2)
     async with client_of(gateway) as client:
         moves = [*HARMLESS[:5], POISON, *HARMLESS[5:]]
+        began = time.monotonic()
         job = await finish(client, await client.create_job(nodes(2000), units(moves)), 60)
+        record_property("seconds until the job has ended", time.monotonic() - began)
         rows = [row async for row in client.stream_results(job.name)]
     assert job.state == SUCCEEDED
     assert job.counts == jobs_pb2.JobCounts(total=11, done=10, quarantined=1)
@@ -66,7 +71,7 @@ async def test_a_poison_unit_is_tried_on_both_workers_and_given_up(
 
 
 async def test_a_worker_that_can_run_nothing_ends_and_no_unit_is_given_up(
-    start_cluster: Start,
+    start_cluster: Start, record_property: Record
 ) -> None:
     cluster = start_cluster(lease=LEASE)
     gateway = cluster.start_gateway()
@@ -76,7 +81,9 @@ async def test_a_worker_that_can_run_nothing_ends_and_no_unit_is_given_up(
         job = await client.create_job(nodes(20_000), units(HARMLESS * 20))
         await until(lambda: len(cluster.ledger("done")) > 10, 30)
         bad.fail_on(any="kill")
+        began = time.monotonic()
         assert await bad.wait(60) == UNFIT_EXIT_CODE
+        record_property("seconds until the host has ended", time.monotonic() - began)
         assert "this host ends" in bad.log()
         assert (await client.get_job(job.name)).counts.quarantined == 0
         good = cluster.start_worker()

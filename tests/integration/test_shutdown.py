@@ -1,6 +1,7 @@
 """What SIGTERM does to a gateway and to a worker: nothing is cut off, counted or lost."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -25,6 +26,7 @@ from tilewarp.v1 import analysis_pb2, jobs_pb2, jobs_pb2_grpc
 from worker.store import Finished, Store
 
 Start = Callable[..., Cluster]
+Record = Callable[[str, Any], None]
 METADATA = (("x-tilewarp-client", "ann"),)
 GRACE = 30.0
 """Seconds that an orchestrator gives a process to end."""
@@ -62,7 +64,7 @@ async def test_a_stopping_gateway_says_so_first_and_finishes_what_it_has(
 
 @pytest.mark.parametrize("is_reading", [True, False])
 async def test_streams_of_a_stopping_gateway_go_on_at_another_by_their_token(
-    start_cluster: Start, is_reading: bool
+    start_cluster: Start, is_reading: bool, record_property: Record
 ) -> None:
     cluster = start_cluster(max_page=5)
     first, second = cluster.start_gateway(), cluster.start_gateway()
@@ -77,6 +79,7 @@ async def test_streams_of_a_stopping_gateway_go_on_at_another_by_their_token(
         watch = jobs.WatchJob(jobs_pb2.WatchJobRequest(name=later.name), metadata=METADATA)
         pages = [await stream.read()]
         await waiting.read()
+        began = time.monotonic()
         first.terminate()
         if not is_reading:  # the stream fills all buffers, and the gateway does not wait for it
             assert await first.wait(GRACE) == 0
@@ -84,6 +87,7 @@ async def test_streams_of_a_stopping_gateway_go_on_at_another_by_their_token(
         for call in (waiting, watch):
             await _read_until_unavailable(call)
         assert await first.wait(GRACE) == 0
+        record_property("seconds until it has ended", time.monotonic() - began)
     rows = [row for page in pages for row in page.rows]
     assert len(rows) < 1000
     async with client_of(second) as client:
@@ -141,7 +145,7 @@ def _request(job: jobs_pb2.Job) -> jobs_pb2.StreamResultsRequest:
 
 
 async def test_a_stopping_worker_hands_its_units_back_uncounted(
-    start_cluster: Start, record_property: Callable[[str, Any], None]
+    start_cluster: Start, record_property: Record
 ) -> None:
     cluster = start_cluster()
     gateway = cluster.start_gateway()
@@ -149,10 +153,12 @@ async def test_a_stopping_worker_hands_its_units_back_uncounted(
     async with client_of(gateway) as client:
         job = await client.create_job(seconds(3.0), units(HARMLESS[:3]))
         await until(lambda: len(cluster.ledger()) == 2, 30)
+        began = time.monotonic()
         first.terminate()
         took = await until(lambda: len(cluster.ledger("stopped")) == 2, 10)
         record_property("seconds until its units are handed back", took)
         assert await first.wait(GRACE) == 0
+        record_property("seconds until it has ended", time.monotonic() - began)
         assert (await cluster.store.totals()).attempts == 0
         other = cluster.start_worker(workers=2)
         job = await finish(client, job, 60)
@@ -166,7 +172,7 @@ async def test_a_stopping_worker_hands_its_units_back_uncounted(
 
 @pytest.mark.parametrize("trouble", ["a hung search", "a silent store", "no store"])
 async def test_a_worker_in_trouble_stops_within_its_grace(
-    start_cluster: Start, trouble: str
+    start_cluster: Start, trouble: str, record_property: Record
 ) -> None:
     cluster = start_cluster(lease=2.0)
     gateway = cluster.start_gateway()
@@ -181,6 +187,8 @@ async def test_a_worker_in_trouble_stops_within_its_grace(
         cluster.server.suspend()
     elif trouble == "no store":
         cluster.server.kill()
+    began = time.monotonic()
     worker.terminate()
     await worker.wait(GRACE)
+    record_property("seconds until it has ended", time.monotonic() - began)
     assert is_gone(child)

@@ -610,8 +610,18 @@ async def test_every_key_of_an_ended_job_expires(
             await gateway.job(job_id)
         assert (await gateway.rows(job_id, RowOrder.INPUT, 0, 9)).rows == []
     assert (await gateway.jobs("ann", 9)).jobs == []
-    assert (await gateway.sweep()).removed_jobs == 2
+    swept = await gateway.sweep()
+    assert (swept.removed_jobs, swept.is_cut_short) == (2, False)
     assert set(redis_client.keys("*")) <= before
+
+
+async def test_a_sweep_that_is_cut_short_says_so(gateway: AsyncStore):
+    for _ in range(150):
+        await submit(gateway, 0, keep=0.001)
+    await asyncio.sleep(0.1)
+    first, second = await gateway.sweep(), await gateway.sweep()
+    assert (first.removed_jobs, first.is_cut_short) == (100, True)
+    assert (second.removed_jobs, second.is_cut_short) == (50, False)
 
 
 async def test_watchers_are_told_of_every_change(gateway: AsyncStore, store: Store):

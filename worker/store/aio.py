@@ -263,7 +263,8 @@ class AsyncStore:
         lease, interval = self._settings.lease, self._settings.sweep_interval
         gap = max(lease, 3 * interval)
         args = [self._settings.max_attempts, int(lease * 1000), int(gap * 1000)]
-        return Swept(*await self._sweep(args=args))
+        lost, retried, quarantined, removed, more = await self._sweep(args=args)
+        return Swept(lost, retried, quarantined, removed, bool(more))
 
     async def tickets_needed(self) -> int:
         """Return how many tickets to issue, so that every idle slot has one while units wait."""

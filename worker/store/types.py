@@ -242,6 +242,8 @@ class Swept:
     retried: int
     quarantined: int
     removed_jobs: int
+    is_cut_short: bool
+    """Whether there may be more to sweep at once."""
 
 
 @dataclass(frozen=True)

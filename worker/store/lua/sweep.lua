@@ -2,7 +2,8 @@
 -- Ends the claims past their deadline, forgets the jobs whose time to be kept has passed, and removes
 -- those that nobody attends any more; some of each a call, so that no call is long.
 -- ARGV: max attempts, lease in ms, ms without a sweep that mean trouble.
--- Returns {claims lost, units to be tried again, units given up, jobs removed}.
+-- Returns {claims lost, units to be tried again, units given up, jobs removed, 1 if there may be
+-- more}.
 local BATCH = 100
 local max_attempts, lease, gap = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 
@@ -36,4 +37,5 @@ local unattended = call('ZRANGEBYSCORE', 'tw:attended', '-inf', text(now), 'LIMI
 for _, id in ipairs(unattended) do
   remove_job(id)
 end
-return {lost, retried, given_up, #ended + #unattended}
+local most = math.max(#overdue, #ended, #unattended)
+return {lost, retried, given_up, #ended + #unattended, most == BATCH and 1 or 0}
