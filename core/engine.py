@@ -111,6 +111,7 @@ class Engine:
         """
         begin = time.monotonic_ns()
         self._stop[:] = 0
+        self._latest = None
         result = position.outcome()
         if result:
             return _report_finished(result, limits)
@@ -170,6 +171,8 @@ class Engine:
                 R[name] = 0
             if not self._keep:
                 R["history"] = 0
+                R["continuations"] = 0
+            R["last_moves"] = 0
             R["thread"] = thread
             share, rest = divmod(limits.nodes or MAX_NODES, limits.threads)
             R["max_nodes"] = share + rest if thread == 0 else share

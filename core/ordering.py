@@ -6,6 +6,7 @@ import numpy as np
 
 from core.bind import generic
 from core.bits import U0, U1, U6, U63
+from core.board import TYPE_MASK
 from core.rules import find_gain, find_mover
 
 _TABLE_VALUE = np.int64(1 << 40)
@@ -35,6 +36,7 @@ def rate_moves(S: Any, count: Any, table_move: Any) -> None:
             value = KILLER_VALUE
         else:
             value = S.history[S.side, move & U63, (move >> U6) & U63]
+            value += np.int64(S.continuations[S.last_moves[ply], find_place(S, move)])
         S.values[ply, index] = value
 
 
@@ -97,7 +99,16 @@ def remember_cutoff(S: Any, move: Any, tried: Any, depth: Any) -> None:
 
 @generic
 def add_history(S: Any, move: Any, bonus: Any) -> None:
-    """Move the history of a quiet move towards its bound, the less the nearer it is."""
+    """Move both histories of a quiet move towards their bound, the less the nearer they are."""
     origin, end = move & U63, (move >> U6) & U63
     old = S.history[S.side, origin, end]
     S.history[S.side, origin, end] = old + bonus - old * abs(bonus) // _HISTORY_BOUND
+    last, place = S.last_moves[S.ply], find_place(S, move)
+    old = np.int64(S.continuations[last, place])
+    S.continuations[last, place] = old + bonus - old * abs(bonus) // _HISTORY_BOUND
+
+
+@generic
+def find_place(S: Any, move: Any) -> Any:
+    """Return a number below 512 for what a move, not yet made, moves, and where to."""
+    return ((U0 + S.board[move & U63]) & TYPE_MASK) << U6 | (move >> U6) & U63

@@ -22,13 +22,15 @@ MAX_FEATURES = 32
 # Lines of a search.
 MAX_LINES = 32
 
-# The functions below, by name.
+# What a game fulfils: the functions below, and one number.
 CONTRACT = (
     *("generate_moves", "count_moves", "make_move", "unmake_move", "make_unkeyed"),
     *("unmake_unkeyed", "in_check", "find_draw"),
     *("evaluate", "find_gain", "find_mover", "generate_captures", "generate_forcing", "may_prune"),
-    *("make_null", "unmake_null"),
+    *("may_pass", "make_null", "unmake_null", "CHECK_PLIES"),
 )
+# Plies of quiescence, out of check, in which `generate_forcing` is asked.
+CHECK_PLIES = np.uint64(0)
 
 # What ended a game without a legal move lacking; 0 is no draw.
 NO_DRAW = np.uint64(0)
@@ -98,6 +100,10 @@ SEARCH_FIELDS: list[tuple[Any, ...]] = [
     ("killers", np.uint64, (MAX_PLY, 2)),
     # How well a quiet move did before, by side, from and to.
     ("history", np.int64, (2, 64, 64)),
+    # The same by what the enemy's last move moved and where to, and what this one does: numbers
+    # as `find_place` gives them. By ply, that number of the move that led there.
+    ("continuations", np.int16, (512, 512)),
+    ("last_moves", np.uint64, (MAX_PLY + 1,)),
     # Of the last evaluation: features, and by side the squares attacked.
     ("features", np.int64, (MAX_FEATURES,)),
     ("attacks", np.uint64, (2,)),
@@ -196,7 +202,12 @@ def generate_forcing(S: Any, T: Any) -> Any:
 
 
 def may_prune(S: Any) -> bool:
-    """Return whether a static score tells enough to leave moves out for it, and to pass is bad."""
+    """Return whether a static score tells enough to leave moves out for it."""
+    raise NotImplementedError
+
+
+def may_pass(S: Any) -> bool:
+    """Return whether to pass is hardly ever the best: no zugzwang."""
     raise NotImplementedError
 
 

@@ -15,12 +15,14 @@ from core.bits import U0, U1, U2, load_word, read_clock, subtract
 from core.ordering import (
     KILLER_VALUE,
     QUIET_VALUE,
+    find_place,
     pick_move,
     rate_forcing,
     rate_moves,
     remember_cutoff,
 )
 from core.rules import (
+    CHECK_PLIES,
     MAX_PLY,
     NO_DRAW,
     count_moves,
@@ -33,6 +35,7 @@ from core.rules import (
     in_check,
     make_move,
     make_null,
+    may_pass,
     may_prune,
     unmake_move,
     unmake_null,
@@ -79,7 +82,7 @@ def _build_reductions() -> Any:
     table = np.zeros((32, 64), dtype=np.int64)
     for depth in range(1, 32):
         for place in range(1, 64):
-            table[depth, place] = int(0.6 + math.log(depth) * math.log(place) / 2.2)
+            table[depth, place] = int(0.6 + math.log(depth) * math.log(place) / 1.8)
     return table
 
 
@@ -138,11 +141,11 @@ def find_end(S: Any, T: Any) -> Any:
 
 
 @generic
-def quiesce(S: Any, T: Any, is_first: Any, alpha: Any, beta: Any) -> Any:
+def quiesce(S: Any, T: Any, check_plies: Any, alpha: Any, beta: Any) -> Any:
     """Return the score after captures and promotions alone, in check after every move.
 
-    `is_first`: 1 where the main search ends, 0 below; there, checks are tried too if the game's
-    `generate_forcing` has them. The side to move may decline all of them, unless it is in check, so
+    For `check_plies` plies out of check, checks are tried too if the game's `generate_forcing` has
+    them. The side to move may decline all of them, unless it is in check, so
     that a mate found here is one. A stalemate is not seen.
     """
     ply = S.ply
@@ -168,19 +171,21 @@ def quiesce(S: Any, T: Any, is_first: Any, alpha: Any, beta: Any) -> Any:
         if best >= beta or ply >= _LAST_PLY:
             return best
         alpha = max(alpha, best)
-        count = generate_forcing(S, T) if is_first != U0 else generate_captures(S, T)
+        count = generate_forcing(S, T) if check_plies != U0 else generate_captures(S, T)
         # What cannot lift the score to alpha need not be tried.
-        count = rate_forcing(S, count, alpha - best - _GAIN_MARGIN, is_first)
+        count = rate_forcing(S, count, alpha - best - _GAIN_MARGIN, check_plies)
+        check_plies = subtract(check_plies, U1) if check_plies != U0 else U0
     index = U0
     while index < count:
         move = pick_move(S, index, count)
         is_quiet = not is_check and S.values[ply, index] == QUIET_VALUE
         index += U1
+        S.last_moves[ply + U1] = find_place(S, move)
         make_move(S, T, move)
         if is_quiet and not in_check(S, T):
             unmake_move(S, T)
             continue
-        score = -quiesce(S, T, U0, -beta, -alpha)
+        score = -quiesce(S, T, check_plies, -beta, -alpha)
         unmake_move(S, T)
         if S.stopped != U0:
             return np.int64(0)
@@ -215,7 +220,7 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any, may_null: Any) -> 
             count_node(S)
             is_mated = is_check and count_moves(S, T) == U0
             return np.int64(ply) - MATE if is_mated else np.int64(DRAW)
-        return quiesce(S, T, U1, alpha, beta)
+        return quiesce(S, T, CHECK_PLIES, alpha, beta)
     if count_node(S):
         return np.int64(0)
     if ply > U0:
@@ -244,16 +249,19 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any, may_null: Any) -> 
     if ply >= _LAST_PLY:
         return np.int64(evaluate(S, T))
 
-    is_pruning = not is_proof and not is_pv and not is_check and abs(beta) < MIN_MATE
-    is_pruning = is_pruning and may_prune(S)
+    is_bounded = not is_proof and not is_pv and not is_check and abs(beta) < MIN_MATE
+    is_pruning = is_bounded and may_prune(S)
+    is_passing = is_bounded and may_null != U0 and depth >= 3 and may_pass(S)
     static = np.int64(0)
-    if is_pruning:
+    if is_pruning or is_passing:
         static = np.int64(evaluate(S, T))
         # Far above beta: what is left of the depth will hardly change it.
-        if depth <= _MAX_STATIC_DEPTH and static - _MARGIN_PER_PLY * depth >= beta:
+        is_settled = is_pruning and depth <= _MAX_STATIC_DEPTH
+        if is_settled and static - _MARGIN_PER_PLY * depth >= beta:
             return static
-        if may_null != U0 and depth >= 3 and static >= beta:
+        if is_passing and static >= beta:
             # Even to pass would be enough.
+            S.last_moves[ply + U1] = U0
             make_null(S, T)
             score = -search(S, T, depth - _NULL_REDUCTION - depth // 4, -beta, 1 - beta, U0)
             unmake_null(S, T)
@@ -286,6 +294,7 @@ def search(S: Any, T: Any, depth: Any, alpha: Any, beta: Any, may_null: Any) -> 
                     continue
             quiets += 1
         tried += 1
+        S.last_moves[ply + U1] = find_place(S, move)
         make_move(S, T, move)
         if tried == 1:
             score = -search(S, T, depth - 1, -beta, -alpha, U1)
@@ -510,5 +519,6 @@ def prove_mate(S: Any, T: Any) -> None:
             if S.stopped == U0:
                 keep_line(S, U0, score)
                 publish_lines(S, np.uint64(plies))
-            return
+            break
         plies += 2
+    S.salt = U0

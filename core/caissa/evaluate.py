@@ -29,6 +29,8 @@ from core.jit import kernel
 
 # Centipawns by piece type, Q R N B; the first place is an empty square. For ordering captures.
 PIECE_VALUES = np.array([0, 0, 500, 350, 400, 0, 0, 0], dtype=np.int64)
+# Each gained in matches: the queens are mated by quiet checks.
+CHECK_PLIES = np.uint64(2)
 
 
 @kernel
@@ -157,5 +159,11 @@ def find_mover(S: Any, move: Any) -> Any:
 
 @kernel
 def may_prune(S: Any) -> Any:
-    """Return False: threats decide, which the static score does not see, and zugzwang is common."""
+    """Return False: threats against the queens decide, which the static score does not see."""
     return False
+
+
+@kernel
+def may_pass(S: Any) -> Any:
+    """Return True: who stands well enough to pass is seldom in zugzwang."""
+    return True

@@ -1,6 +1,13 @@
 """What Caissa gives to the rest: its record types and the functions of the contract."""
 
-from core.caissa.evaluate import evaluate, find_gain, find_mover, may_prune
+from core.caissa.evaluate import (
+    CHECK_PLIES,
+    evaluate,
+    find_gain,
+    find_mover,
+    may_pass,
+    may_prune,
+)
 from core.caissa.layout import STATE
 from core.caissa.movegen import (
     count_moves,
@@ -24,6 +31,7 @@ from core.caissa.tables import TABLES
 from core.caissa.weights import WDL
 
 __all__ = [
+    "CHECK_PLIES",
     "STATE",
     "TABLES",
     "WDL",
@@ -42,6 +50,7 @@ __all__ = [
     "make_move",
     "make_null",
     "make_unkeyed",
+    "may_pass",
     "may_prune",
     "normalise_move",
     "parse_position",

@@ -60,4 +60,4 @@ WEIGHTS = np.array(
     dtype=np.int64,
 )
 
-WDL = WdlModel(offset=120, scale=180)
+WDL = WdlModel(offset=50, scale=230)

@@ -43,6 +43,9 @@ from core.jit import kernel
 # Centipawns by piece type, from K to P; the first place is an empty square. For ordering captures.
 PIECE_VALUES = np.array([0, 0, 950, 700, 600, 320, 400, 100], dtype=np.int64)
 TRANSMITTER_VALUE = 100
+# Centipawns: without pawns, a side wins only with a lead as great as this; smaller ones shrink.
+PAWNLESS_LEAD = 800
+CHECK_PLIES = np.uint64(1)
 
 
 @kernel
@@ -52,6 +55,14 @@ def evaluate(S: Any, T: Any) -> Any:
     score = np.int64(0)
     for place in range(FEATURE_COUNT):
         score += S.features[place] * T.weights[place]
+    leader = S.side if score > 0 else S.side ^ U1
+    if S.by_type[PAWN] & S.by_side[leader] == U0:
+        lead = abs(score)
+        if lead < PAWNLESS_LEAD:
+            lead = lead * lead // (2 * PAWNLESS_LEAD)
+        else:
+            lead -= PAWNLESS_LEAD // 2
+        score = lead if score > 0 else -lead
     return score
 
 
@@ -208,5 +219,9 @@ def find_mover(S: Any, move: Any) -> Any:
 
 @kernel
 def may_prune(S: Any) -> Any:
-    """Return whether the side to move has a piece besides king and pawns: no zugzwang then."""
+    """Return whether the side to move has a piece besides king and pawns."""
     return S.by_side[S.side] & ~(S.by_type[KING] | S.by_type[PAWN]) != U0
+
+
+# Without a piece there is zugzwang.
+may_pass = may_prune

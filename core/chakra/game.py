@@ -1,6 +1,13 @@
 """What Chakra gives to the rest: its record types and the functions of the contract."""
 
-from core.chakra.evaluate import evaluate, find_gain, find_mover, may_prune
+from core.chakra.evaluate import (
+    CHECK_PLIES,
+    evaluate,
+    find_gain,
+    find_mover,
+    may_pass,
+    may_prune,
+)
 from core.chakra.layout import STATE
 from core.chakra.movegen import (
     count_moves,
@@ -24,6 +31,7 @@ from core.chakra.tables import TABLES
 from core.chakra.weights import WDL
 
 __all__ = [
+    "CHECK_PLIES",
     "STATE",
     "TABLES",
     "WDL",
@@ -42,6 +50,7 @@ __all__ = [
     "make_move",
     "make_null",
     "make_unkeyed",
+    "may_pass",
     "may_prune",
     "normalise_move",
     "parse_position",

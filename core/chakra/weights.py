@@ -76,4 +76,4 @@ WEIGHTS = np.array(
     dtype=np.int64,
 )
 
-WDL = WdlModel(offset=120, scale=180)
+WDL = WdlModel(offset=470, scale=470)

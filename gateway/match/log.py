@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from core.jit import CACHE_DIRECTORY
 from core.score import Score
 from gateway.match.game import DRAWN, WON, Game
 from gateway.match.tournament import Plan, Round
@@ -108,6 +109,8 @@ def make_header(plan: Plan, identities: list[str]) -> dict[str, Any]:
         "engines": engines,
         **asdict(plan.control),
         "seed": plan.seed,
+        # On which openings depend, too.
+        "search": CACHE_DIRECTORY.name,
         "sprt": asdict(plan.sprt) if plan.sprt else None,
     }
 

@@ -2,17 +2,24 @@
 
 import random
 
+from core.engine import Engine
+from core.limits import Limits
 from core.position import Position
 
 SHORTEST = 4
 LONGEST = 8
+# Centipawns: an opening in which a search sees a side further ahead than this is not taken. Where
+# one side wins from it whoever plays, its two games tell nothing.
+MAX_LEAD = 150
+SEARCH_NODES = 30_000
 
 
 def choose_opening(variant: str, rng: random.Random) -> list[str]:
     """Return random legal moves from the start that leave the game open.
 
     That is: it is not over, the side to move cannot mate at once, and has a move after which it
-    cannot be mated at once. What is chosen depends on the rules alone.
+    cannot be mated at once; and a search of SEARCH_NODES sees neither side more than MAX_LEAD
+    ahead. What is chosen depends on the generator, the rules and the version of the search.
     """
     while True:
         position = Position(variant)
@@ -33,7 +40,12 @@ def replay(variant: str, moves: list[str]) -> Position:
 
 
 def _is_open(position: Position) -> bool:
-    return not _can_mate(position) and _has_safe_move(position)
+    return not _can_mate(position) and _has_safe_move(position) and _is_even(position)
+
+
+def _is_even(position: Position) -> bool:
+    score = Engine().search(position, Limits(nodes=SEARCH_NODES)).score
+    return score.cp is not None and abs(score.cp) <= MAX_LEAD
 
 
 def _can_mate(position: Position) -> bool:

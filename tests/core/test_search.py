@@ -461,6 +461,15 @@ def test_a_mate_search_that_is_cut_short_knows_nothing() -> None:
     assert (found.mate_verdict, found.ended, found.nodes) == ("unknown", "nodes", 500)
 
 
+@each_variant
+@pytest.mark.parametrize("nodes", [None, 50])
+def test_a_search_after_a_question_for_mate_is_as_before(variant: str, nodes: int | None) -> None:
+    engine, position = Engine(), Position(variant)
+    before = show(engine.search(position, Limits(depth=5)))
+    assert engine.search(position, Limits(mate=2, nodes=nodes)).mate_verdict != "proved"
+    assert show(engine.search(position, Limits(depth=5))) == before
+
+
 def test_no_other_search_tells_of_a_question_for_mate() -> None:
     assert search("chakra", depth=1).mate_verdict is None
 

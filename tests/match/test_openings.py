@@ -4,13 +4,22 @@ import random
 
 import pytest
 
+from core.engine import Engine
+from core.limits import Limits
 from core.position import Position
-from gateway.match.openings import LONGEST, SHORTEST, choose_opening, replay
+from gateway.match.openings import (
+    LONGEST,
+    MAX_LEAD,
+    SEARCH_NODES,
+    SHORTEST,
+    choose_opening,
+    replay,
+)
 
 
 @pytest.mark.parametrize("variant", ["chakra", "caissa", "caissa-codecup"])
 def test_openings_are_of_the_length_meant_and_not_over(variant: str) -> None:
-    for seed in range(40):
+    for seed in range(8):
         moves = choose_opening(variant, random.Random(seed))
         assert SHORTEST <= len(moves) <= LONGEST
         assert replay(variant, moves).outcome() is None
@@ -21,13 +30,14 @@ def test_openings_follow_from_the_seed() -> None:
     assert one == same != other
 
 
-def test_openings_stay_the_same_from_version_to_version() -> None:
-    """A match that goes on, or is played again, has the same ones."""
-    chosen = {name: choose_opening(name, random.Random("1:1")) for name in ("chakra", "caissa")}
-    assert chosen == {
-        "chakra": ["h2g4", "b8h7", "a1b3", "g7g5", "b1a1", "a7c6f", "a1g4"],
-        "caissa": ["d2g5", "e5d5", "b2a4", "d6g3", "c3g3", "c3d4", "c2a2"],
-    }
+@pytest.mark.parametrize("variant", ["chakra", "caissa"])
+def test_openings_leave_both_sides_a_chance(variant: str) -> None:
+    """In a third of random openings of Caïssa one side wins whoever plays."""
+    for seed in range(8):
+        position = replay(variant, choose_opening(variant, random.Random(seed)))
+        score = Engine().search(position, Limits(nodes=SEARCH_NODES)).score
+        assert score.cp is not None
+        assert abs(score.cp) <= MAX_LEAD
 
 
 def find_mates(position: Position) -> list[str]:
@@ -45,7 +55,7 @@ def replay_from(position: Position, move: str) -> Position:
 
 def test_no_side_can_mate_at_once_in_an_opening() -> None:
     """In a few of a hundred random openings of Caïssa it could."""
-    for seed in range(60):
+    for seed in range(20):
         position = replay("caissa", choose_opening("caissa", random.Random(seed)))
         assert not find_mates(position)
         assert any(not find_mates(replay_from(position, move)) for move in position.legal_moves)
