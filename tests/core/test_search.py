@@ -101,10 +101,10 @@ def test_depth_limit_is_what_is_searched(variant: str, depth: int) -> None:
 @each_variant
 def test_depth_is_counted_in_finished_plies(variant: str) -> None:
     """With as many nodes as a depth takes it is finished, with one fewer it is not."""
-    whole = search(variant, depth=3)
-    again = search(variant, nodes=whole.nodes, depth=3)
+    whole = search(variant, depth=3, hash_mb=1)
+    again = search(variant, nodes=whole.nodes, depth=3, hash_mb=1)
     assert (again.depth, again.nodes) == (3, whole.nodes)
-    assert search(variant, nodes=whole.nodes - 1, depth=3).depth == 2
+    assert search(variant, nodes=whole.nodes - 1, depth=3, hash_mb=1).depth == 2
 
 
 @each_variant

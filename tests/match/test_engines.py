@@ -75,7 +75,7 @@ def test_a_game_to_mate(keeper: Keeper, protocol: str, control: TimeControl) -> 
     game = play(keeper, fake(protocol), fake(protocol), control)
     assert (game.result, game.reason, game.is_forfeit) == ("0-1", "checkmate", False)
     assert game.moves == list(MATE)
-    assert all(0 < seconds < 0.4 for seconds in game.seconds)
+    assert all(seconds > 0 for seconds in game.seconds)
     assert game.scores == ([Score(mate=-2)] * 2 if protocol == "uci" else [None] * 2)
 
 
@@ -143,7 +143,7 @@ def test_the_start_of_a_codecup_player_is_not_its_clocks(keeper: Keeper) -> None
     slow = Spec("", "slow", "codecup", ("sh", "-c", f"sleep 1; exec {_command(fake('codecup'))}"))
     game = play(keeper, slow, slow, CLOCK)
     assert (game.reason, game.result) == ("checkmate", "0-1")
-    assert max(game.seconds) < 0.4
+    assert max(game.seconds) < 1
 
 
 def _command(spec: Spec) -> str:

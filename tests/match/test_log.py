@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from core.jit import CACHE_DIRECTORY
 from core.score import Score
 from gateway.match.engines import parse_spec
 from gateway.match.game import Game, TimeControl
@@ -77,6 +78,7 @@ def test_the_file_tells_settings_and_games(path: Path) -> None:
         "clock": None,
         "grace": 1000,
         "seed": 7,
+        "search": CACHE_DIRECTORY.name,
         "sprt": {"elo0": 0, "elo1": 10, "alpha": 0.05, "beta": 0.05},
     }
     assert game == {
