@@ -1,10 +1,12 @@
 """How much sooner several threads reach the depth that one reaches.
 
-    python bench/threads.py [--threads N] [--positions N] [--nodes N] [--seed N]
+    python bench/threads.py [--threads N] [--positions N] [--depth D] [--seed N]
 
-Positions are taken from random games of all variants in turn. For each, the depth is that which
-one thread finishes within so many nodes; then one thread and N threads search to that depth by
-turns. The ratio of their median times by the clock is printed, and at the end the geometric mean.
+Positions are taken from random games of all variants in turn; those with a mate in sight or with
+more than MAX_NODES nodes to that depth are passed over. One thread searches to the depth, then N
+threads three times; the ratio of the time of the one by the clock to the median of the others is
+printed, and at the end the geometric mean. The depth is the same for all positions: were it what
+one thread just finishes in some time, positions where that thread was lucky would be preferred.
 """
 
 import argparse
@@ -18,6 +20,7 @@ from core.limits import Limits
 from core.position import Position
 
 HASH_MB = 64
+MAX_NODES = 20_000_000
 ROUNDS = 3
 
 
@@ -36,34 +39,29 @@ def choose_positions(count: int, rng: random.Random) -> list[Position]:
     return positions
 
 
-def measure(engine: Engine, position: Position, depth: int, threads: int) -> float:
-    limits = Limits(depth=depth, threads=threads, hash_mb=HASH_MB)
-    return engine.search(position, limits).seconds
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="bench/threads.py", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--positions", type=int, default=50)
-    parser.add_argument("--nodes", type=int, default=2_000_000)
+    parser.add_argument("--depth", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     engine, logs = Engine(), list[float]()
+    together = Limits(depth=args.depth, threads=args.threads, hash_mb=HASH_MB)
     for position in choose_positions(args.positions, random.Random(args.seed)):
-        found = engine.search(position, Limits(nodes=args.nodes, hash_mb=HASH_MB))
-        if found.score.mate is not None or found.depth < 4:
+        alone = Limits(depth=args.depth, nodes=MAX_NODES, hash_mb=HASH_MB)
+        found = engine.search(position, alone)
+        if found.ended != "depth" or found.score.mate is not None:
             continue
-        times = [
-            [measure(engine, position, found.depth, threads) for threads in (1, args.threads)]
-            for _ in range(ROUNDS)
-        ]
-        alone, together = (statistics.median(column) for column in zip(*times, strict=True))
-        logs.append(math.log(alone / together))
+        seconds = statistics.median(
+            engine.search(position, together).seconds for _ in range(ROUNDS)
+        )
+        logs.append(math.log(found.seconds / seconds))
         print(
-            f"{position.variant.name:<18} depth {found.depth:>2}  {alone:7.3f} s  "
-            f"{together:7.3f} s  {alone / together:5.2f}",
+            f"{position.variant.name:<18} {found.seconds:7.3f} s  {seconds:7.3f} s  "
+            f"{found.seconds / seconds:5.2f}",
             flush=True,
         )
     mean = math.exp(sum(logs) / len(logs))
