@@ -8,7 +8,6 @@ keeps even the keeper from running is ended by an alarm that the keeper puts off
 Where somebody attends to the job, a teller beside the keeper tells how far the running unit is.
 """
 
-import faulthandler
 import logging
 import math
 import os
@@ -21,6 +20,7 @@ from typing import NoReturn
 
 import redis
 
+from worker.alarm import cancel_alarm, put_off_alarm
 from worker.engine import UnitRunner
 from worker.metrics import WorkerMetrics
 from worker.settings import Settings
@@ -30,11 +30,6 @@ HUNG_EXIT_CODE = 70
 """How a process ends itself when its search hangs."""
 TELL_INTERVAL = 0.05
 """Seconds between looks for progress to tell those who attend to it."""
-SEIZED_SECONDS = 30.0
-"""Seconds without a look of the keeper after which the process ends; far above a lease, since a
-process that was suspended ends so, too."""
-STANDARD_ERROR = 2
-"""Its descriptor: under Celery `sys.stderr` is no file."""
 HAND_IN_PATIENCE = 30.0
 """Seconds to go on trying to hand in the last rows while the store is away."""
 HAND_IN_PAUSE = 0.5
@@ -83,6 +78,7 @@ class ClaimRun:
         threads = [threading.Thread(target=self._keep, name="keeper", daemon=True)]
         if self._claim.is_attended:
             threads.append(threading.Thread(target=self._tell, name="teller", daemon=True))
+        put_off_alarm()
         for thread in threads:
             thread.start()
         try:
@@ -97,7 +93,7 @@ class ClaimRun:
             self._done.set()
             for thread in threads:
                 thread.join()
-            faulthandler.cancel_dump_traceback_later()
+            cancel_alarm()
         self._conclude()
 
     def _run_unit(self, unit: ClaimedUnit) -> Finished | None:
@@ -124,7 +120,6 @@ class ClaimRun:
         """Look after the claim until its units are done. The keeper's thread."""
         patience = math.ceil(self._settings.lease / self._settings.flush_interval)
         progress, still = self._progress(), 0
-        put_off_alarm()
         # Looks are counted, not seconds: a process that was itself suspended has not hung.
         while not self._done.wait(self._settings.flush_interval):
             put_off_alarm()
@@ -193,11 +188,3 @@ class ClaimRun:
             with suppress(redis.RedisError):  # then the claim expires by itself
                 self._store.abandon(self._claim, cause)
         os._exit(HUNG_EXIT_CODE)
-
-
-def put_off_alarm() -> None:
-    """End this process after `SEIZED_SECONDS`, unless called again or cancelled before.
-
-    By a thread that needs nothing of Python, so that it runs when no other can.
-    """
-    faulthandler.dump_traceback_later(SEIZED_SECONDS, exit=True, file=STANDARD_ERROR)

@@ -12,6 +12,7 @@ from billiard import current_process
 
 from core.games import GAMES
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
+from worker.alarm import cancel_alarm, put_off_alarm
 from worker.engine import UnitRunner
 from worker.store import ClaimedUnit, UnitIndex
 
@@ -51,7 +52,11 @@ class Trials:
         self._failed[slot] += 1
         work = jobs_pb2.AnalysisWork(limits=analysis_pb2.Limits(nodes=TRIAL_NODES))
         spec = jobs_pb2.JobSpecification(analysis=work).SerializeToString()
-        for game in GAMES:  # its first variant has its name
-            position = position_pb2.Position(variant=game)
-            runner.run(spec, ClaimedUnit(UnitIndex(0), position.SerializeToString(), attempt=1))
+        put_off_alarm()
+        try:
+            for game in GAMES:  # its first variant has its name
+                position = position_pb2.Position(variant=game)
+                runner.run(spec, ClaimedUnit(UnitIndex(0), position.SerializeToString(), attempt=1))
+        finally:
+            cancel_alarm()
         self._failed[slot] = 0

@@ -21,8 +21,8 @@ from tests.integration.faulty import TRIAL, Entry, read_ledger
 from tests.integration.stack import find_children, is_alive
 from tests.worker.server import Server
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
+from worker.alarm import SEIZED_SECONDS
 from worker.app import make_app, publish_canary
-from worker.claim import SEIZED_SECONDS
 from worker.settings import Settings
 from worker.store import AsyncStore, JobId, Row, RowKind, RowOrder
 

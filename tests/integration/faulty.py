@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import worker.claim
+import worker.alarm
 import worker.tasks
 from tilewarp.v1 import position_pb2
 from worker.engine import Analyst
@@ -92,6 +92,6 @@ class FaultyAnalyst(Analyst):
 
 if __name__ == "__main__":
     FaultyAnalyst.faults, FaultyAnalyst.ledger = map(Path, sys.argv[1:3])
-    worker.claim.SEIZED_SECONDS = float(sys.argv[3])
+    worker.alarm.SEIZED_SECONDS = float(sys.argv[3])
     worker.tasks.Analyst = FaultyAnalyst  # type: ignore[misc]
     sys.exit(run(Settings.read()))

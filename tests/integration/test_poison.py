@@ -70,17 +70,18 @@ async def test_a_poison_unit_is_tried_on_both_workers_and_given_up(
     await cluster.check_counts()
 
 
+@pytest.mark.parametrize("fault", ["kill", pytest.param("hang", marks=pytest.mark.soak)])
 async def test_a_worker_that_can_run_nothing_ends_and_no_unit_is_given_up(
-    start_cluster: Start, record_property: Record
+    start_cluster: Start, fault: str, record_property: Record
 ) -> None:
     cluster = start_cluster(lease=LEASE)
     gateway = cluster.start_gateway()
-    bad = cluster.start_worker()
+    bad = cluster.start_worker(seized=3.0)
     await cluster.has_workers(1)
     async with client_of(gateway) as client:
         job = await client.create_job(nodes(20_000), units(HARMLESS * 20))
         await until(lambda: len(cluster.ledger("done")) > 10, 30)
-        bad.fail_on(any="kill")
+        bad.fail_on(any=fault)
         began = time.monotonic()
         assert await bad.wait(60) == UNFIT_EXIT_CODE
         record_property("seconds until the host has ended", time.monotonic() - began)

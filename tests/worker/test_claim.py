@@ -197,10 +197,11 @@ async def test_rows_wait_for_a_store_that_is_away(metrics: WorkerMetrics, settin
         claim = store.claim("w")
         assert claim is not None
         server.stop()
-        timer = later(1.0, lambda: server.start("--appendonly", "yes"))
         run = ClaimRun(store, Puppet(0.3), metrics, there, lambda: False, claim)
-        await asyncio.to_thread(run.run)
-        timer.join()
+        running = asyncio.create_task(asyncio.to_thread(run.run))
+        await asyncio.sleep(1.0)
+        server.start("--appendonly", "yes")
+        await running
         assert (await gateway.job(job_id)).state is JobState.SUCCEEDED
     finally:
         await gateway.close()

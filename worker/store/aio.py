@@ -176,7 +176,7 @@ class AsyncStore:
             raise RequestConflictError(job.request_id)
         if answer == b"staging":
             raise StagingLostError(job.job_id)
-        await self._settle()
+        await self._await_file()
         return Committed(JobId(found[0].decode()), answer == b"new")
 
     async def job(self, job_id: JobId) -> Job:
@@ -230,7 +230,7 @@ class AsyncStore:
         JobNotFoundError.
         """
         await self._cancel(args=[job_id])
-        await self._settle()
+        await self._await_file()
         return await self.job(job_id)
 
     async def ask(self, job: NewJob, unit: bytes) -> bool:
@@ -343,7 +343,7 @@ class AsyncStore:
         if 0 < memory["maxmemory"] * FULL_SHARE < needed:
             raise StoreFullError(job_id)
 
-    async def _settle(self) -> None:
+    async def _await_file(self) -> None:
         """Return once all that was done before survives the server's death, if it keeps a file.
 
         A server that waits for its disk answers before it writes, by two seconds at most.
