@@ -84,9 +84,10 @@ async def test_streams_of_a_stopping_gateway_go_on_at_another_by_their_token(
         if not is_reading:  # the stream fills all buffers, and the gateway does not wait for it
             assert await first.wait(GRACE) == 0
             record_property("seconds until it has ended", time.monotonic() - began)
-        pages += await _read_until_unavailable(stream)
+        told = "the gateway is stopping"
+        pages += await _read_until_unavailable(stream, told if is_reading else "")
         for call in (waiting, watch):
-            await _read_until_unavailable(call)
+            await _read_until_unavailable(call, told)
         assert await first.wait(GRACE) == 0
     rows = [row for page in pages for row in page.rows]
     assert len(rows) < 1000
@@ -99,8 +100,8 @@ async def test_streams_of_a_stopping_gateway_go_on_at_another_by_their_token(
     await cluster.check_counts()
 
 
-async def _read_until_unavailable(call: Any) -> list[Any]:
-    """Return what a stream sends until it ends UNAVAILABLE, which it must.
+async def _read_until_unavailable(call: Any, told: str) -> list[Any]:
+    """Return what a stream sends until it ends UNAVAILABLE and tells why, which it must.
 
     Read slowly, so that the gateway stops while there is more to send.
     """
@@ -111,6 +112,7 @@ async def _read_until_unavailable(call: Any) -> list[Any]:
             await asyncio.sleep(0.05)
     except grpc.aio.AioRpcError as error:
         assert error.code() is grpc.StatusCode.UNAVAILABLE  # noqa: PT017
+        assert told in (error.details() or "")  # noqa: PT017
         return pages
     raise AssertionError("it ended as if all had been sent")
 
