@@ -144,6 +144,34 @@ def place_pieces(S: Any) -> None:
             toggle_silently(S, piece, np.uint64(index))
 
 
+@generic
+def permute_squares(T: Any, symmetry: Any, squares: Any) -> Any:
+    """Return where the squares of a bitboard go under a symmetry."""
+    found = U0
+    while squares:
+        found |= U1 << T.image_squares[symmetry, lsb(squares)]
+        squares &= squares - U1
+    return found
+
+
+@generic
+def write_board_image(S: Any, D: Any, T: Any, symmetry: Any) -> None:
+    """Write into D the pieces, the side to move and the counters of S's image."""
+    swap = T.image_swaps[symmetry]
+    for square in range(64):
+        D.board[square] = NO_PIECE
+    rest = S.by_side[0] | S.by_side[1]
+    while rest:
+        square = lsb(rest)
+        rest &= rest - U1
+        D.board[T.image_squares[symmetry, square]] = (U0 + S.board[square]) ^ (swap << U3)
+    place_pieces(D)
+    D.side = S.side ^ swap
+    D.halfmove = S.halfmove
+    D.fullmove = S.fullmove
+    D.reversible = S.reversible
+
+
 def bind_moves(module: ModuleType, game: str, is_keyed: bool) -> SimpleNamespace:
     """Return the generic functions of a game's `position` module, bound with those of this one.
 

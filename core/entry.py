@@ -8,8 +8,9 @@ from typing import Any
 
 from core.bind import generic
 from core.bits import U0
+from core.images import write_children, write_least_image
 from core.perft import perft, perft_hashed
-from core.rules import count_moves, find_draw, generate_moves, in_check, make_move
+from core.rules import count_moves, find_draw, generate_moves, in_check, make_move, write_image
 from core.search import deepen, prove_mate
 
 
@@ -45,6 +46,26 @@ def count_lines(R: Any, TR: Any, depth: Any) -> Any:
 def count_lines_hashed(R: Any, TR: Any, depth: Any, address: Any, mask: Any) -> Any:
     """Return the same, with counts kept in the table of `mask` + 1 buckets at `address`."""
     return perft_hashed(R[0], TR[0], depth, address, mask)
+
+
+@generic
+def find_image(R: Any, RD: Any, TR: Any, symmetry: Any) -> None:
+    """Write into RD, another state record, the image of R's position under a symmetry."""
+    write_image(R[0], RD[0], TR[0], symmetry)
+
+
+@generic
+def find_least_image(R: Any, RD: Any, TR: Any, count: Any) -> Any:
+    """Write into RD the least image of R's position; return its symmetry."""
+    return write_least_image(R[0], RD[0], TR[0], count)
+
+
+@generic
+def list_children(
+    R: Any, RD: Any, TR: Any, count: Any, source: Any, target: Any, words: Any
+) -> Any:
+    """Write the position after each legal move, as its least image; return their number."""
+    return write_children(R[0], RD[0], TR[0], count, source, target, words)
 
 
 @generic

@@ -60,18 +60,19 @@ def load_game(name: str) -> Game:
 
 def bind_game(name: str) -> Game:
     """Return the game of this name, its kernels not yet compiled."""
-    from core import entry, ordering, perft, rules, search
+    from core import entry, images, ordering, perft, rules, search
     from core.bind import bind
 
     module = importlib.import_module(f"core.{name}.game")
     names = {contract: getattr(module, contract) for contract in rules.CONTRACT}
     order = vars(bind(ordering, name, names))
     counting = bind(perft, name, names)
+    imaging = bind(images, name, names)
     searching = bind(search, name, {**names, **order})
     return Game(
         name=name,
         rules=module,
         position_type=rules.find_position_type(module.STATE),
         search=searching,
-        entry=bind(entry, name, {**names, **vars(counting), **vars(searching)}),
+        entry=bind(entry, name, {**names, **vars(counting), **vars(imaging), **vars(searching)}),
     )

@@ -1,9 +1,11 @@
-"""Steps, lines and sliding moves on boards of up to 8x8, as tables and the kernels that read them.
+"""Steps, lines, sliding moves and symmetries on boards of up to 8x8: tables and their kernels.
 
 Every board has stride 8: square = 8 * rank + file, also where it is narrower. What a game adds
 (its own steps, its hash keys) stands in its `tables.py`, in the same record.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,47 @@ ROOK_STEPS = [(-1, 0), (0, -1), (0, 1), (1, 0)]
 BISHOP_STEPS = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
 
 _BYTE = np.uint64(255)
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """A map of the board onto itself under which a game's rules stand, with sides exchanged or not.
+
+    `squares`: where each square goes; those off the board stay.
+    """
+
+    name: str
+    squares: tuple[int, ...]
+    is_swapping: bool
+
+
+def build_symmetry(
+    name: str, size: int, move: Callable[[int, int], tuple[int, int]], is_swapping: bool
+) -> Symmetry:
+    """Return a symmetry of a square board; `move` maps a rank and a file, from 0, to others."""
+    squares = list(range(SQUARE_COUNT))
+    for rank in range(size):
+        for file in range(size):
+            to_rank, to_file = move(rank, file)
+            squares[8 * rank + file] = 8 * to_rank + to_file
+    return Symmetry(name, tuple(squares), is_swapping)
+
+
+def find_symmetry_fields(symmetries: tuple[Symmetry, ...]) -> list[tuple[Any, ...]]:
+    """Return the fields of a tables record that `fill_symmetries` writes.
+
+    By symmetry: `image_squares`, where each square goes; `image_swaps`, 1 if sides are exchanged.
+    """
+    count = len(symmetries)
+    squares = ("image_squares", np.uint64, (count, SQUARE_COUNT))
+    return [squares, ("image_swaps", np.uint64, (count,))]
+
+
+def fill_symmetries(tables: Any, symmetries: tuple[Symmetry, ...]) -> None:
+    """Write the fields of `find_symmetry_fields` into the record `tables`."""
+    for index, symmetry in enumerate(symmetries):
+        tables.image_squares[index] = symmetry.squares
+        tables.image_swaps[index] = int(symmetry.is_swapping)
 
 
 def find_fields(width: int, height: int) -> list[tuple[Any, ...]]:

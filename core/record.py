@@ -1,4 +1,4 @@
-"""State records to work on: one for each thread and game, loaded for each operation."""
+"""State records to work on: some for each thread and game, loaded for each operation."""
 
 import threading
 from typing import Any
@@ -33,18 +33,21 @@ class Record:
 
 
 class _Records(threading.local):
-    """The records of the thread that looks, by the name of their game."""
+    """The records of the thread that looks, by the name of their game and a place."""
 
     def __init__(self) -> None:
-        self.by_game: dict[str, Record] = {}
+        self.by_place: dict[tuple[str, int], Record] = {}
 
 
 _records = _Records()
 
 
-def borrow_record(game: Game) -> Record:
-    """Return this thread's record of a game; what is written there lasts until the next call."""
-    record = _records.by_game.get(game.name)
+def borrow_record(game: Game, place: int = 0) -> Record:
+    """Return this thread's record of a game; what is written there lasts until the next call.
+
+    Records at different places are different ones.
+    """
+    record = _records.by_place.get((game.name, place))
     if record is None:
-        record = _records.by_game[game.name] = Record(game)
+        record = _records.by_place[game.name, place] = Record(game)
     return record

@@ -22,15 +22,18 @@ MAX_FEATURES = 32
 # Lines of a search.
 MAX_LINES = 32
 
-# What a game fulfils: the functions below, and one number.
+# What a game fulfils: the functions below, and two numbers.
 CONTRACT = (
     *("generate_moves", "count_moves", "make_move", "unmake_move", "make_unkeyed"),
     *("unmake_unkeyed", "in_check", "find_draw"),
     *("evaluate", "find_gain", "find_mover", "generate_captures", "generate_forcing", "may_prune"),
     *("may_pass", "make_null", "unmake_null", "CHECK_PLIES"),
+    *("write_image", "SYMMETRY_COUNT"),
 )
 # Plies of quiescence, out of check, in which `generate_forcing` is asked.
 CHECK_PLIES = np.uint64(0)
+# The symmetries of the game; the first changes nothing.
+SYMMETRY_COUNT = np.uint64(1)
 
 # What ended a game without a legal move lacking; 0 is no draw.
 NO_DRAW = np.uint64(0)
@@ -218,4 +221,9 @@ def make_null(S: Any, T: Any) -> None:
 
 def unmake_null(S: Any, T: Any) -> None:
     """Take back `make_null`."""
+    raise NotImplementedError
+
+
+def write_image(S: Any, D: Any, T: Any, symmetry: Any) -> None:
+    """Write into D the image of the position S under a symmetry, counters kept, keys its own."""
     raise NotImplementedError

@@ -12,6 +12,7 @@ from filelock import FileLock
 from core.counting import CountTable
 from core.games import GAMES, VARIANTS, Game, load_game
 from core.jit import CACHE_DIRECTORY, IS_JIT_ON
+from core.rules import MAX_MOVES
 
 
 def warm_game(game: Game) -> bool:
@@ -57,4 +58,11 @@ def run_kernels(game: Game) -> None:
     R["max_nodes"], R["max_depth"], R["lines_wanted"] = 100, 2, 1
     entry.search_root(R, TR)
     entry.list_moves(R, TR)
+    RD = np.zeros(1, dtype=rules.STATE)
+    entry.find_image(R, RD, TR, np.uint64(0))
+    entry.find_least_image(R, RD, TR, np.uint64(1))
+    source, target = np.uint64(RD.ctypes.data), np.zeros(MAX_MOVES, dtype=np.uint64)
+    entry.list_children(
+        R, RD, TR, np.uint64(1), source, np.uint64(target.ctypes.data), np.uint64(1)
+    )
     entry.make_root_move(R, TR, R["moves"][0, 0, 0])

@@ -27,12 +27,15 @@ from core.caissa.moves import (
 from core.caissa.notation import format_move, format_position, normalise_move, parse_position
 from core.caissa.outcome import find_draw
 from core.caissa.position import compute_key
+from core.caissa.symmetry import SYMMETRIES, SYMMETRY_COUNT, write_image
 from core.caissa.tables import TABLES
 from core.caissa.weights import WDL
 
 __all__ = [
     "CHECK_PLIES",
     "STATE",
+    "SYMMETRIES",
+    "SYMMETRY_COUNT",
     "TABLES",
     "WDL",
     "compute_key",
@@ -57,4 +60,5 @@ __all__ = [
     "unmake_move",
     "unmake_null",
     "unmake_unkeyed",
+    "write_image",
 ]

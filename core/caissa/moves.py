@@ -5,6 +5,8 @@ from core.caissa import position
 
 _keyed = bind_moves(position, "caissa", is_keyed=True)
 place_pieces = _keyed.place_pieces
+permute_squares = _keyed.permute_squares
+write_board_image = _keyed.write_board_image
 make_move = _keyed.make_move
 unmake_move = _keyed.unmake_move
 make_null = _keyed.make_null_move

@@ -1,4 +1,4 @@
-"""Tables of Caissa, built once: geometry of 7x7, local connection and hash keys."""
+"""Tables of Caissa, built once: geometry and symmetries of 7x7, local connection and hash keys."""
 
 from typing import Any
 
@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.caissa.layout import WIDTH
+from core.caissa.symmetry import SYMMETRIES
 from core.caissa.weights import FEATURE_COUNT, WEIGHTS
-from core.geometry import fill_tables, find_fields
+from core.geometry import fill_symmetries, fill_tables, find_fields, find_symmetry_fields
 from core.jit import build_record_type, view_record
 
 # Any seeds do; the two sets of keys must not be the same.
@@ -16,6 +17,7 @@ _KEY_SEEDS = (0x43414953, 0x32414953)
 TABLES_TYPE = build_record_type(
     [
         *find_fields(WIDTH, WIDTH),
+        *find_symmetry_fields(SYMMETRIES),
         # By the tiles of a 3x3 window (rank by rank, lowest bit south-west): 1 if those
         # around the middle are there and connected among themselves.
         ("ring_connected", np.uint64, (512,)),
@@ -36,6 +38,7 @@ def build_tables() -> NDArray[Any]:
     array = np.zeros(1, dtype=TABLES_TYPE)
     tables = view_record(array)
     fill_tables(tables, WIDTH, WIDTH)
+    fill_symmetries(tables, SYMMETRIES)
     for window in range(512):
         tables.ring_connected[window] = _is_ring_connected(window)
     for index, seed in enumerate(_KEY_SEEDS):

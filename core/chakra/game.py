@@ -27,12 +27,15 @@ from core.chakra.moves import (
 from core.chakra.notation import format_move, format_position, normalise_move, parse_position
 from core.chakra.outcome import find_draw
 from core.chakra.position import compute_key
+from core.chakra.symmetry import SYMMETRIES, SYMMETRY_COUNT, write_image
 from core.chakra.tables import TABLES
 from core.chakra.weights import WDL
 
 __all__ = [
     "CHECK_PLIES",
     "STATE",
+    "SYMMETRIES",
+    "SYMMETRY_COUNT",
     "TABLES",
     "WDL",
     "compute_key",
@@ -57,4 +60,5 @@ __all__ = [
     "unmake_move",
     "unmake_null",
     "unmake_unkeyed",
+    "write_image",
 ]

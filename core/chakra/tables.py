@@ -1,4 +1,4 @@
-"""Tables of Chakra, built once: geometry of 8x8, pawn captures and hash keys."""
+"""Tables of Chakra, built once: geometry and symmetries of 8x8, pawn captures and hash keys."""
 
 from typing import Any
 
@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.chakra.layout import FILE_A, FILE_H
+from core.chakra.symmetry import SYMMETRIES
 from core.chakra.weights import FEATURE_COUNT, WEIGHTS
-from core.geometry import fill_tables, find_fields
+from core.geometry import fill_symmetries, fill_tables, find_fields, find_symmetry_fields
 from core.jit import build_record_type, view_record
 
 # Any seeds do; the two sets of keys must not be the same.
@@ -16,6 +17,7 @@ _KEY_SEEDS = (0x43484B52, 0x32484B52)
 TABLES_TYPE = build_record_type(
     [
         *find_fields(8, 8),
+        *find_symmetry_fields(SYMMETRIES),
         # By side and square: where a pawn captures.
         ("pawn_captures", np.uint64, (2, 64)),
         # Of each of the two keys: by piece in the mailbox and square; by side, mode
@@ -34,6 +36,7 @@ def build_tables() -> NDArray[Any]:
     array = np.zeros(1, dtype=TABLES_TYPE)
     tables = view_record(array)
     fill_tables(tables, 8, 8)
+    fill_symmetries(tables, SYMMETRIES)
     for square in range(64):
         here = 1 << square
         west, east = here & ~int(FILE_A), here & ~int(FILE_H)

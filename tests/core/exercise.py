@@ -17,6 +17,7 @@ from core.games import VARIANTS
 from core.jit import IS_JIT_ON, KERNELS, count_cache_misses
 from core.limits import Limits
 from core.position import Position
+from core.symmetry import find_canonical
 from tests.core.judge import GOLDEN
 
 ROOT = Path(__file__).parent.parent.parent
@@ -45,6 +46,7 @@ def _exercise_variant(variant: str, plies: int, nodes: int) -> dict[str, Any]:
         "line": line,
         "perft": perft,
         "search": _show(analysis),
+        "canonical": find_canonical(position)[0].fen(),
         "fen": position.fen(),
         "golden": [_exercise_position(variant, fen, nodes // 8) for fen in golden[::3]],
     }
