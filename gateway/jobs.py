@@ -1,11 +1,8 @@
 """Jobs between the wire and the store: submissions, names, clients, and how a job is shown."""
 
-import asyncio
-import hashlib
 import string
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 import redis
 from google.protobuf import timestamp_pb2
@@ -13,12 +10,9 @@ from google.protobuf import timestamp_pb2
 from core.notation import escape_text
 from core.version import ENGINE_VERSION, RULES_VERSION
 from gateway.callers import is_printable_ascii
-from gateway.limits import find_limit_faults
-from gateway.positions import PositionFaults, check_position, read_position
+from gateway.kinds import KINDS, Submission, find_kind
 from gateway.status import FieldFault, InvalidRequest, RequestIdReused, UnknownJob
-from tilewarp.v1 import jobs_pb2, position_pb2
-from worker.command import format_command
-from worker.limits import read_limits
+from tilewarp.v1 import jobs_pb2
 from worker.settings import Settings
 from worker.store import (
     AsyncStore,
@@ -31,16 +25,12 @@ from worker.store import (
     RequestConflictError,
     Row,
     RowKind,
-    UnitIndex,
 )
 
 PREFIX = "jobs/"
 ID_CHARACTERS = frozenset(string.ascii_letters + string.digits + "-")
 MAX_ID_LENGTH = 64
 MAX_REQUEST_ID_LENGTH = 128
-# Positions checked in one go in the thread: some tens of milliseconds.
-CHECK_COUNT = 200
-ANALYSIS = "analysis"
 
 CLASSES = {
     jobs_pb2.JOB_CLASS_UNSPECIFIED: JobClass.BULK,
@@ -48,23 +38,12 @@ CLASSES = {
     jobs_pb2.JOB_CLASS_BULK: JobClass.BULK,
     jobs_pb2.JOB_CLASS_BACKGROUND: JobClass.BACKGROUND,
 }
-KINDS = {ANALYSIS: jobs_pb2.JOB_KIND_ANALYSIS}
 STATES = {
     JobState.QUEUED: jobs_pb2.JOB_STATE_QUEUED,
     JobState.RUNNING: jobs_pb2.JOB_STATE_RUNNING,
     JobState.SUCCEEDED: jobs_pb2.JOB_STATE_SUCCEEDED,
     JobState.CANCELLED: jobs_pb2.JOB_STATE_CANCELLED,
 }
-
-
-@dataclass(frozen=True)
-class CheckedBatch:
-    """Positions after the door, as the store stages them."""
-
-    units: list[bytes]
-    """One for each position; empty where it was refused."""
-    rejected: dict[UnitIndex, bytes]
-    """The rows of those refused."""
 
 
 async def submit(
@@ -79,7 +58,7 @@ async def submit(
     the same request id finds the job.
 
     Raises:
-        InvalidRequest: the specification or the count of positions is refused.
+        InvalidRequest: the specification or what follows it is refused as a whole.
         RequestIdReused: the client used the request id before, with other content.
         StoreFullError: there is no room for it.
     """
@@ -92,12 +71,12 @@ async def submit(
     specification = first.specification
     if specification.job_class == jobs_pb2.JOB_CLASS_UNSPECIFIED:
         specification.job_class = jobs_pb2.JOB_CLASS_BULK
-    spec = specification.SerializeToString(deterministic=True)
-    digest = hashlib.sha256(spec)
+    kind = find_kind(specification)
+    assert kind is not None  # or that would be a fault
     job_id = await store.new_job_id()
-    searchmoves = specification.analysis.limits.searchmoves
+    submission = Submission(specification, requests, job_id, store, settings)
     try:
-        total = await _stage(requests, job_id, digest, searchmoves, store, settings)
+        await KINDS[kind].stage(submission)
     except BaseException:
         with suppress(redis.RedisError):  # then it is dropped after its time
             await store.discard(job_id)
@@ -106,14 +85,14 @@ async def submit(
         committed = await store.commit(
             NewJob(
                 job_id=job_id,
-                kind=ANALYSIS,
-                spec=spec,
+                kind=kind,
+                spec=specification.SerializeToString(deterministic=True),
                 job_class=CLASSES[specification.job_class],
                 client=client,
-                total=total,
+                total=submission.total,
                 labels=dict(specification.labels),
                 request_id=first.request_id,
-                digest=digest.hexdigest(),
+                digest=submission.digest.hexdigest(),
                 keep=settings.result_ttl,
                 engine_version=ENGINE_VERSION,
                 rules_version=RULES_VERSION,
@@ -122,63 +101,6 @@ async def submit(
     except RequestConflictError:
         raise RequestIdReused(first.request_id) from None
     return committed.job_id
-
-
-async def _stage(
-    requests: AsyncIterator[jobs_pb2.CreateJobRequest],
-    job_id: JobId,
-    digest: "hashlib._Hash",
-    searchmoves: Sequence[str],
-    store: AsyncStore,
-    settings: Settings,
-) -> int:
-    total = 0
-    async for request in requests:
-        if request.WhichOneof("content") != "positions":
-            fault = "every message after the first must carry positions"
-            raise InvalidRequest([FieldFault("positions", fault)])
-        positions = request.positions.positions
-        if total + len(positions) > settings.max_positions:
-            fault = f"more positions than max_positions allows ({settings.max_positions})"
-            raise InvalidRequest([FieldFault("positions", fault)])
-        for start in range(0, len(positions), CHECK_COUNT):
-            chunk = positions[start : start + CHECK_COUNT]
-            batch = await asyncio.to_thread(
-                _check_batch, chunk, total, digest, searchmoves, settings
-            )
-            await store.stage(job_id, batch.units, batch.rejected)
-            total += len(chunk)
-    if total == 0:
-        raise InvalidRequest([FieldFault("positions", "a job needs at least one position")])
-    return total
-
-
-def _check_batch(
-    positions: Sequence[position_pb2.Position],
-    first_index: int,
-    digest: "hashlib._Hash",
-    searchmoves: Sequence[str],
-    settings: Settings,
-) -> CheckedBatch:
-    """Check positions, the first of them at `first_index`, and write them into `digest`."""
-    batch = CheckedBatch([], {})
-    for index, position in enumerate(positions, first_index):
-        unit = position.SerializeToString(deterministic=True)
-        digest.update(len(unit).to_bytes(8))
-        digest.update(unit)
-        try:
-            check_position(position, settings, searchmoves)
-        except PositionFaults as error:
-            row = jobs_pb2.ResultRow(
-                index=index,
-                fen=escape_text(position.fen),
-                rejection=jobs_pb2.Rejection(faults=error.faults),
-            )
-            batch.rejected[UnitIndex(index)] = row.SerializeToString()
-            batch.units.append(b"")
-        else:
-            batch.units.append(unit)
-    return batch
 
 
 def _find_header_faults(header: jobs_pb2.CreateJobRequest, settings: Settings) -> list[FieldFault]:
@@ -195,12 +117,11 @@ def _find_header_faults(header: jobs_pb2.CreateJobRequest, settings: Settings) -
         fault = f"there is no class {specification.job_class}"
         faults.append(FieldFault("specification.job_class", fault))
     faults += _find_label_faults(specification, settings)
-    if specification.WhichOneof("work") == "analysis":
-        limits = specification.analysis.limits
-        faults += find_limit_faults(limits, "specification.analysis.limits", settings)
-    else:
+    kind = find_kind(specification)
+    if kind is None:
         faults.append(FieldFault("specification.work", "the kind of work is missing"))
-    return faults
+        return faults
+    return faults + KINDS[kind].find_faults(specification, settings)
 
 
 def _find_label_faults(
@@ -263,7 +184,7 @@ def show_job(job: Job) -> jobs_pb2.Job:
     """Return the job as it is shown to its client."""
     return jobs_pb2.Job(
         name=PREFIX + job.job_id,
-        kind=KINDS[job.kind],
+        kind=KINDS[job.kind].NUMBER,
         specification=jobs_pb2.JobSpecification.FromString(job.spec),
         state=STATES[job.state],
         counts=jobs_pb2.JobCounts(
@@ -291,18 +212,11 @@ def show_row(row: Row, job: Job) -> jobs_pb2.ResultRow:
     """Return a job's stored row as it is shown."""
     if row.kind is not RowKind.QUARANTINED:
         return jobs_pb2.ResultRow.FromString(row.payload)
-    position = position_pb2.Position.FromString(row.payload)
-    limits = read_limits(jobs_pb2.JobSpecification.FromString(job.spec).analysis.limits)
-    return jobs_pb2.ResultRow(
-        index=row.index,
-        fen=read_position(position).fen(),
-        failure=jobs_pb2.Failure(
-            attempts=len(row.workers),
-            cause=row.cause,
-            workers=row.workers,
-            command=format_command(position, limits),
-        ),
-    )
+    shown = KINDS[job.kind].show_failure(row, job)
+    shown.index = row.index
+    failure = jobs_pb2.Failure(attempts=len(row.workers), cause=row.cause, workers=row.workers)
+    shown.failure.MergeFrom(failure)
+    return shown
 
 
 def _show_time(milliseconds: int | None) -> timestamp_pb2.Timestamp | None:

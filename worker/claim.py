@@ -21,8 +21,8 @@ from typing import NoReturn
 import redis
 
 from worker.alarm import cancel_alarm, put_off_alarm
-from worker.engine import UnitRunner
 from worker.metrics import WorkerMetrics
+from worker.runner import UnitRunner
 from worker.settings import Settings
 from worker.store import Claim, ClaimedUnit, ClaimState, Finished, Store
 

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 
 import redis
@@ -13,6 +13,7 @@ from worker.app import CANARY, TAKE_TICKET, publish_tickets
 from worker.claim import ClaimRun
 from worker.engine import Analyst
 from worker.metrics import WorkerMetrics
+from worker.runner import UnitRunner
 from worker.settings import Settings
 from worker.store import Store
 from worker.trial import Trials
@@ -35,9 +36,9 @@ def register_tasks(
 
     @cache
     def child() -> Child:
-        analyst = Analyst(worker)
-        trials.take(analyst)
-        return Child(app, settings, worker, analyst, metrics, is_stopping)
+        runners = make_runners(worker)
+        trials.take(runners["analysis"])
+        return Child(app, settings, worker, runners, metrics, is_stopping)
 
     @app.task(name=TAKE_TICKET)
     def take_ticket() -> None:
@@ -48,15 +49,20 @@ def register_tasks(
         child().answer_canary(nonce)
 
 
+def make_runners(worker: str) -> dict[str, UnitRunner]:
+    """Return what runs the units of each kind of job, by the kind's name."""
+    return {"analysis": Analyst(worker)}
+
+
 class Child:
-    """One process of the pool: its connection to the store and its engine. Made in the child."""
+    """One process of the pool: its connection to the store and its runners. Made in the child."""
 
     def __init__(
         self,
         app: Celery,
         settings: Settings,
         worker: str,
-        analyst: Analyst,
+        runners: Mapping[str, UnitRunner],
         metrics: WorkerMetrics,
         is_stopping: Callable[[], bool],
     ) -> None:
@@ -66,7 +72,7 @@ class Child:
         self._metrics = metrics
         self._is_stopping = is_stopping
         self._store = Store(settings)
-        self._analyst = analyst
+        self._runners = runners
 
     def take_ticket(self) -> None:
         """Run claims for about `claim_time`; when work remains, leave a ticket for it.
@@ -84,7 +90,7 @@ class Child:
                 self._metrics.claims.inc()
                 ClaimRun(
                     self._store,
-                    self._analyst,
+                    self._runners[claim.kind],
                     self._metrics,
                     self._settings,
                     self._is_stopping,

@@ -13,7 +13,7 @@ from billiard import current_process
 from core.games import GAMES
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
 from worker.alarm import cancel_alarm, put_off_alarm
-from worker.engine import UnitRunner
+from worker.runner import UnitRunner
 from worker.store import ClaimedUnit, UnitIndex
 
 TRIAL_NODES = 1000

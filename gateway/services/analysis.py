@@ -11,7 +11,7 @@ import redis
 from core.version import ENGINE_VERSION, RULES_VERSION
 from gateway.callers import find_client
 from gateway.events import JobEvents, JobWaiter
-from gateway.jobs import ANALYSIS
+from gateway.kinds import analysis
 from gateway.limits import find_limit_faults
 from gateway.positions import PositionFaults, check_position
 from gateway.status import FieldFault, GivenUp, InvalidRequest, NoWorker, StoreAway
@@ -109,7 +109,7 @@ def _make_job(request: analysis_pb2.AnalyseRequest, client: str) -> NewJob:
     )
     return NewJob(
         job_id=JobId(f"attended-{secrets.token_hex(8)}"),  # no name: nobody asks for it
-        kind=ANALYSIS,
+        kind=analysis.NAME,
         spec=specification.SerializeToString(),
         job_class=JobClass.INTERACTIVE,
         client=client,

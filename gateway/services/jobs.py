@@ -8,7 +8,6 @@ from typing import Any
 from gateway.callers import find_client
 from gateway.events import JobEvents
 from gateway.jobs import (
-    KINDS,
     PREFIX,
     STATES,
     find_job,
@@ -17,6 +16,7 @@ from gateway.jobs import (
     show_row,
     submit,
 )
+from gateway.kinds import KINDS
 from gateway.status import FieldFault, InvalidRequest, UnknownJob, WrongState
 from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc
 from worker.settings import Settings
@@ -85,7 +85,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
             show_job(job)
             for job in page.jobs
             if request.state in (jobs_pb2.JOB_STATE_UNSPECIFIED, STATES[job.state])
-            and request.kind in (jobs_pb2.JOB_KIND_UNSPECIFIED, KINDS[job.kind])
+            and request.kind in (jobs_pb2.JOB_KIND_UNSPECIFIED, KINDS[job.kind].NUMBER)
         ]
         token = "" if page.cursor is None else str(page.cursor)
         return jobs_pb2.ListJobsResponse(jobs=wanted, next_page_token=token)

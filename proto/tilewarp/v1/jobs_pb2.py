@@ -22,12 +22,13 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from tilewarp.v1 import analysis_pb2 as tilewarp_dot_v1_dot_analysis__pb2
 from tilewarp.v1 import position_pb2 as tilewarp_dot_v1_dot_position__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16tilewarp/v1/jobs.proto\x12\x0btilewarp.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1atilewarp/v1/analysis.proto\x1a\x1atilewarp/v1/position.proto\"\x9a\x01\n\x10\x43reateJobRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x36\n\rspecification\x18\x02 \x01(\x0b\x32\x1d.tilewarp.v1.JobSpecificationH\x00\x12/\n\tpositions\x18\x03 \x01(\x0b\x32\x1a.tilewarp.v1.PositionBatchH\x00\x42\t\n\x07\x63ontent\"9\n\rPositionBatch\x12(\n\tpositions\x18\x01 \x03(\x0b\x32\x15.tilewarp.v1.Position\"2\n\x11\x43reateJobResponse\x12\x1d\n\x03job\x18\x01 \x01(\x0b\x32\x10.tilewarp.v1.Job\"\xdd\x01\n\x10JobSpecification\x12-\n\x08\x61nalysis\x18\x01 \x01(\x0b\x32\x19.tilewarp.v1.AnalysisWorkH\x00\x12(\n\tjob_class\x18\x02 \x01(\x0e\x32\x15.tilewarp.v1.JobClass\x12\x39\n\x06labels\x18\x03 \x03(\x0b\x32).tilewarp.v1.JobSpecification.LabelsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x06\n\x04work\"3\n\x0c\x41nalysisWork\x12#\n\x06limits\x18\x01 \x01(\x0b\x32\x13.tilewarp.v1.Limits\"O\n\tJobCounts\x12\r\n\x05total\x18\x01 \x01(\x03\x12\x0c\n\x04\x64one\x18\x02 \x01(\x03\x12\x10\n\x08rejected\x18\x03 \x01(\x03\x12\x13\n\x0bquarantined\x18\x04 \x01(\x03\"\x99\x03\n\x03Job\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\"\n\x04kind\x18\x02 \x01(\x0e\x32\x14.tilewarp.v1.JobKind\x12\x34\n\rspecification\x18\x03 \x01(\x0b\x32\x1d.tilewarp.v1.JobSpecification\x12$\n\x05state\x18\x04 \x01(\x0e\x32\x15.tilewarp.v1.JobState\x12&\n\x06\x63ounts\x18\x05 \x01(\x0b\x32\x16.tilewarp.v1.JobCounts\x12\r\n\x05nodes\x18\x06 \x01(\x03\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x65rror\x18\x0b \x01(\t\"\x1d\n\rGetJobRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"/\n\x0eGetJobResponse\x12\x1d\n\x03job\x18\x01 \x01(\x0b\x32\x10.tilewarp.v1.Job\"\x82\x01\n\x0fListJobsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12$\n\x05state\x18\x03 \x01(\x0e\x32\x15.tilewarp.v1.JobState\x12\"\n\x04kind\x18\x04 \x01(\x0e\x32\x14.tilewarp.v1.JobKind\"K\n\x10ListJobsResponse\x12\x1e\n\x04jobs\x18\x01 \x03(\x0b\x32\x10.tilewarp.v1.Job\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x1f\n\x0fWatchJobRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"1\n\x10WatchJobResponse\x12\x1d\n\x03job\x18\x01 \x01(\x0b\x32\x10.tilewarp.v1.Job\"s\n\x14StreamResultsRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\'\n\x05order\x18\x02 \x01(\x0e\x32\x18.tilewarp.v1.ResultOrder\x12\x14\n\x0cresume_token\x18\x03 \x01(\t\x12\x0e\n\x06\x66ollow\x18\x04 \x01(\x08\"S\n\x15StreamResultsResponse\x12$\n\x04rows\x18\x01 \x03(\x0b\x32\x16.tilewarp.v1.ResultRow\x12\x14\n\x0cresume_token\x18\x02 \x01(\t\"\xb9\x01\n\tResultRow\x12\r\n\x05index\x18\x01 \x01(\x03\x12\x0b\n\x03\x66\x65n\x18\x02 \x01(\t\x12/\n\x08\x61nalysis\x18\x03 \x01(\x0b\x32\x1b.tilewarp.v1.AnalysisResultH\x00\x12+\n\trejection\x18\x04 \x01(\x0b\x32\x16.tilewarp.v1.RejectionH\x00\x12\'\n\x07\x66\x61ilure\x18\x05 \x01(\x0b\x32\x14.tilewarp.v1.FailureH\x00\x42\t\n\x07outcome\"\x1b\n\tRejection\x12\x0e\n\x06\x66\x61ults\x18\x01 \x03(\t\"L\n\x07\x46\x61ilure\x12\x10\n\x08\x61ttempts\x18\x01 \x01(\x05\x12\r\n\x05\x63\x61use\x18\x02 \x01(\t\x12\x0f\n\x07workers\x18\x03 \x03(\t\x12\x0f\n\x07\x63ommand\x18\x04 \x01(\t\" \n\x10\x43\x61ncelJobRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"2\n\x11\x43\x61ncelJobResponse\x12\x1d\n\x03job\x18\x01 \x01(\x0b\x32\x10.tilewarp.v1.Job*n\n\x08JobClass\x12\x19\n\x15JOB_CLASS_UNSPECIFIED\x10\x00\x12\x19\n\x15JOB_CLASS_INTERACTIVE\x10\x01\x12\x12\n\x0eJOB_CLASS_BULK\x10\x02\x12\x18\n\x14JOB_CLASS_BACKGROUND\x10\x03*:\n\x07JobKind\x12\x18\n\x14JOB_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11JOB_KIND_ANALYSIS\x10\x01*\xc4\x01\n\x08JobState\x12\x19\n\x15JOB_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10JOB_STATE_QUEUED\x10\x01\x12\x15\n\x11JOB_STATE_RUNNING\x10\x02\x12\x14\n\x10JOB_STATE_PAUSED\x10\x03\x12\x17\n\x13JOB_STATE_SUCCEEDED\x10\x04\x12\x17\n\x13JOB_STATE_CANCELLED\x10\x05\x12\x14\n\x10JOB_STATE_FAILED\x10\x06\x12\x12\n\x0eJOB_STATE_LOST\x10\x07*^\n\x0bResultOrder\x12\x1c\n\x18RESULT_ORDER_UNSPECIFIED\x10\x00\x12\x19\n\x15RESULT_ORDER_FINISHED\x10\x01\x12\x16\n\x12RESULT_ORDER_INPUT\x10\x02\x32\xd7\x03\n\nJobService\x12L\n\tCreateJob\x12\x1d.tilewarp.v1.CreateJobRequest\x1a\x1e.tilewarp.v1.CreateJobResponse(\x01\x12\x41\n\x06GetJob\x12\x1a.tilewarp.v1.GetJobRequest\x1a\x1b.tilewarp.v1.GetJobResponse\x12G\n\x08ListJobs\x12\x1c.tilewarp.v1.ListJobsRequest\x1a\x1d.tilewarp.v1.ListJobsResponse\x12I\n\x08WatchJob\x12\x1c.tilewarp.v1.WatchJobRequest\x1a\x1d.tilewarp.v1.WatchJobResponse0\x01\x12X\n\rStreamResults\x12!.tilewarp.v1.StreamResultsRequest\x1a\".tilewarp.v1.StreamResultsResponse0\x01\x12J\n\tCancelJob\x12\x1d.tilewarp.v1.CancelJobRequest\x1a\x1e.tilewarp.v1.CancelJobResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16tilewarp/v1/jobs.proto\x12\x0btilewarp.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1atilewarp/v1/analysis.proto\x1a\x1atilewarp/v1/position.proto\"\x9a\x01\n\x10\x43reateJobRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x36\n\rspecification\x18\x02 \x01(\x0b\x32\x1d.tilewarp.v1.JobSpecificationH\x00\x12/\n\tpositions\x18\x03 \x01(\x0b\x32\x1a.tilewarp.v1.PositionBatchH\x00\x42\t\n\x07\x63ontent\"9\n\rPositionBatch\x12(\n\tpositions\x18\x01 \x03(\x0b\x32\x15.tilewarp.v1.Position\"2\n\x11\x43reateJobResponse\x12\x1d\n\x03job\x18\x01 \x01(\x0b\x32\x10.tilewarp.v1.Job\"\x86\x02\n\x10JobSpecification\x12-\n\x08\x61nalysis\x18\x01 \x01(\x0b\x32\x19.tilewarp.v1.AnalysisWorkH\x00\x12\'\n\x05perft\x18\x04 \x01(\x0b\x32\x16.tilewarp.v1.PerftWorkH\x00\x12(\n\tjob_class\x18\x02 \x01(\x0e\x32\x15.tilewarp.v1.JobClass\x12\x39\n\x06labels\x18\x03 \x03(\x0b\x32).tilewarp.v1.JobSpecification.LabelsEntry\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x42\x06\n\x04work\"3\n\x0c\x41nalysisWork\x12#\n\x06limits\x18\x01 \x01(\x0b\x32\x13.tilewarp.v1.Limits\"n\n\tPerftWork\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.tilewarp.v1.Position\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\x13\n\x0bkeep_images\x18\x03 \x01(\x08\x12\x14\n\x0cverify_share\x18\x04 \x01(\x01\"O\n\tJobCounts\x12\r\n\x05total\x18\x01 \x01(\x03\x12\x0c\n\x04\x64one\x18\x02 \x01(\x03\x12\x10\n\x08rejected\x18\x03 \x01(\x03\x12\x13\n\x0bquarantined\x18\x04 \x01(\x03\"\xae\x03\n\x03Job\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\"\n\x04kind\x18\x02 \x01(\x0e\x32\x14.tilewarp.v1.JobKind\x12\x34\n\rspecification\x18\x03 \x01(\x0b\x32\x1d.tilewarp.v1.JobSpecification\x12$\n\x05state\x18\x04 \x01(\x0e\x32\x15.tilewarp.v1.JobState\x12&\n\x06\x63ounts\x18\x05 \x01(\x0b\x32\x16.tilewarp.v1.JobCounts\x12\r\n\x05nodes\x18\x06 \x01(\x03\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x65rror\x18\x0b \x01(\t\x12\x13\n\x0bperft_count\x18\x0c \x01(\t\"\x1d\n\rGetJobRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"/\n\x0eGetJobResponse\x12\x1d\n\x03job\x18\x01 \x01(\x0b\x32\x10.tilewarp.v1.Job\"\x82\x01\n\x0fListJobsRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\x12$\n\x05state\x18\x03 \x01(\x0e\x32\x15.tilewarp.v1.JobState\x12\"\n\x04kind\x18\x04 \x01(\x0e\x32\x14.tilewarp.v1.JobKind\"K\n\x10ListJobsResponse\x12\x1e\n\x04jobs\x18\x01 \x03(\x0b\x32\x10.tilewarp.v1.Job\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x1f\n\x0fWatchJobRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"1\n\x10WatchJobResponse\x12\x1d\n\x03job\x18\x01 \x01(\x0b\x32\x10.tilewarp.v1.Job\"s\n\x14StreamResultsRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\'\n\x05order\x18\x02 \x01(\x0e\x32\x18.tilewarp.v1.ResultOrder\x12\x14\n\x0cresume_token\x18\x03 \x01(\t\x12\x0e\n\x06\x66ollow\x18\x04 \x01(\x08\"S\n\x15StreamResultsResponse\x12$\n\x04rows\x18\x01 \x03(\x0b\x32\x16.tilewarp.v1.ResultRow\x12\x14\n\x0cresume_token\x18\x02 \x01(\t\"\xe3\x01\n\tResultRow\x12\r\n\x05index\x18\x01 \x01(\x03\x12\x0b\n\x03\x66\x65n\x18\x02 \x01(\t\x12/\n\x08\x61nalysis\x18\x03 \x01(\x0b\x32\x1b.tilewarp.v1.AnalysisResultH\x00\x12+\n\trejection\x18\x04 \x01(\x0b\x32\x16.tilewarp.v1.RejectionH\x00\x12\'\n\x07\x66\x61ilure\x18\x05 \x01(\x0b\x32\x14.tilewarp.v1.FailureH\x00\x12(\n\x05perft\x18\x06 \x01(\x0b\x32\x17.tilewarp.v1.PerftCountH\x00\x42\t\n\x07outcome\"\xcf\x01\n\nPerftCount\x12\r\n\x05\x63ount\x18\x01 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\x14\n\x0cmultiplicity\x18\x03 \x01(\t\x12\x0f\n\x07workers\x18\x04 \x03(\t\x12-\n\x0cwrong_counts\x18\x05 \x03(\x0b\x32\x17.tilewarp.v1.WrongCount\x12\r\n\x05nodes\x18\x06 \x01(\x03\x12\'\n\x04time\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x15\n\rrules_version\x18\x08 \x01(\t\"+\n\nWrongCount\x12\x0e\n\x06worker\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\t\"\x1b\n\tRejection\x12\x0e\n\x06\x66\x61ults\x18\x01 \x03(\t\"L\n\x07\x46\x61ilure\x12\x10\n\x08\x61ttempts\x18\x01 \x01(\x05\x12\r\n\x05\x63\x61use\x18\x02 \x01(\t\x12\x0f\n\x07workers\x18\x03 \x03(\t\x12\x0f\n\x07\x63ommand\x18\x04 \x01(\t\" \n\x10\x43\x61ncelJobRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"2\n\x11\x43\x61ncelJobResponse\x12\x1d\n\x03job\x18\x01 \x01(\x0b\x32\x10.tilewarp.v1.Job*n\n\x08JobClass\x12\x19\n\x15JOB_CLASS_UNSPECIFIED\x10\x00\x12\x19\n\x15JOB_CLASS_INTERACTIVE\x10\x01\x12\x12\n\x0eJOB_CLASS_BULK\x10\x02\x12\x18\n\x14JOB_CLASS_BACKGROUND\x10\x03*N\n\x07JobKind\x12\x18\n\x14JOB_KIND_UNSPECIFIED\x10\x00\x12\x15\n\x11JOB_KIND_ANALYSIS\x10\x01\x12\x12\n\x0eJOB_KIND_PERFT\x10\x02*\xc4\x01\n\x08JobState\x12\x19\n\x15JOB_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10JOB_STATE_QUEUED\x10\x01\x12\x15\n\x11JOB_STATE_RUNNING\x10\x02\x12\x14\n\x10JOB_STATE_PAUSED\x10\x03\x12\x17\n\x13JOB_STATE_SUCCEEDED\x10\x04\x12\x17\n\x13JOB_STATE_CANCELLED\x10\x05\x12\x14\n\x10JOB_STATE_FAILED\x10\x06\x12\x12\n\x0eJOB_STATE_LOST\x10\x07*^\n\x0bResultOrder\x12\x1c\n\x18RESULT_ORDER_UNSPECIFIED\x10\x00\x12\x19\n\x15RESULT_ORDER_FINISHED\x10\x01\x12\x16\n\x12RESULT_ORDER_INPUT\x10\x02\x32\xd7\x03\n\nJobService\x12L\n\tCreateJob\x12\x1d.tilewarp.v1.CreateJobRequest\x1a\x1e.tilewarp.v1.CreateJobResponse(\x01\x12\x41\n\x06GetJob\x12\x1a.tilewarp.v1.GetJobRequest\x1a\x1b.tilewarp.v1.GetJobResponse\x12G\n\x08ListJobs\x12\x1c.tilewarp.v1.ListJobsRequest\x1a\x1d.tilewarp.v1.ListJobsResponse\x12I\n\x08WatchJob\x12\x1c.tilewarp.v1.WatchJobRequest\x1a\x1d.tilewarp.v1.WatchJobResponse0\x01\x12X\n\rStreamResults\x12!.tilewarp.v1.StreamResultsRequest\x1a\".tilewarp.v1.StreamResultsResponse0\x01\x12J\n\tCancelJob\x12\x1d.tilewarp.v1.CancelJobRequest\x1a\x1e.tilewarp.v1.CancelJobResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,56 +37,62 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_JOBSPECIFICATION_LABELSENTRY']._loaded_options = None
   _globals['_JOBSPECIFICATION_LABELSENTRY']._serialized_options = b'8\001'
-  _globals['_JOBCLASS']._serialized_start=2123
-  _globals['_JOBCLASS']._serialized_end=2233
-  _globals['_JOBKIND']._serialized_start=2235
-  _globals['_JOBKIND']._serialized_end=2293
-  _globals['_JOBSTATE']._serialized_start=2296
-  _globals['_JOBSTATE']._serialized_end=2492
-  _globals['_RESULTORDER']._serialized_start=2494
-  _globals['_RESULTORDER']._serialized_end=2588
-  _globals['_CREATEJOBREQUEST']._serialized_start=129
-  _globals['_CREATEJOBREQUEST']._serialized_end=283
-  _globals['_POSITIONBATCH']._serialized_start=285
-  _globals['_POSITIONBATCH']._serialized_end=342
-  _globals['_CREATEJOBRESPONSE']._serialized_start=344
-  _globals['_CREATEJOBRESPONSE']._serialized_end=394
-  _globals['_JOBSPECIFICATION']._serialized_start=397
-  _globals['_JOBSPECIFICATION']._serialized_end=618
-  _globals['_JOBSPECIFICATION_LABELSENTRY']._serialized_start=565
-  _globals['_JOBSPECIFICATION_LABELSENTRY']._serialized_end=610
-  _globals['_ANALYSISWORK']._serialized_start=620
-  _globals['_ANALYSISWORK']._serialized_end=671
-  _globals['_JOBCOUNTS']._serialized_start=673
-  _globals['_JOBCOUNTS']._serialized_end=752
-  _globals['_JOB']._serialized_start=755
-  _globals['_JOB']._serialized_end=1164
-  _globals['_GETJOBREQUEST']._serialized_start=1166
-  _globals['_GETJOBREQUEST']._serialized_end=1195
-  _globals['_GETJOBRESPONSE']._serialized_start=1197
-  _globals['_GETJOBRESPONSE']._serialized_end=1244
-  _globals['_LISTJOBSREQUEST']._serialized_start=1247
-  _globals['_LISTJOBSREQUEST']._serialized_end=1377
-  _globals['_LISTJOBSRESPONSE']._serialized_start=1379
-  _globals['_LISTJOBSRESPONSE']._serialized_end=1454
-  _globals['_WATCHJOBREQUEST']._serialized_start=1456
-  _globals['_WATCHJOBREQUEST']._serialized_end=1487
-  _globals['_WATCHJOBRESPONSE']._serialized_start=1489
-  _globals['_WATCHJOBRESPONSE']._serialized_end=1538
-  _globals['_STREAMRESULTSREQUEST']._serialized_start=1540
-  _globals['_STREAMRESULTSREQUEST']._serialized_end=1655
-  _globals['_STREAMRESULTSRESPONSE']._serialized_start=1657
-  _globals['_STREAMRESULTSRESPONSE']._serialized_end=1740
-  _globals['_RESULTROW']._serialized_start=1743
-  _globals['_RESULTROW']._serialized_end=1928
-  _globals['_REJECTION']._serialized_start=1930
-  _globals['_REJECTION']._serialized_end=1957
-  _globals['_FAILURE']._serialized_start=1959
-  _globals['_FAILURE']._serialized_end=2035
-  _globals['_CANCELJOBREQUEST']._serialized_start=2037
-  _globals['_CANCELJOBREQUEST']._serialized_end=2069
-  _globals['_CANCELJOBRESPONSE']._serialized_start=2071
-  _globals['_CANCELJOBRESPONSE']._serialized_end=2121
-  _globals['_JOBSERVICE']._serialized_start=2591
-  _globals['_JOBSERVICE']._serialized_end=3062
+  _globals['_JOBCLASS']._serialized_start=2626
+  _globals['_JOBCLASS']._serialized_end=2736
+  _globals['_JOBKIND']._serialized_start=2738
+  _globals['_JOBKIND']._serialized_end=2816
+  _globals['_JOBSTATE']._serialized_start=2819
+  _globals['_JOBSTATE']._serialized_end=3015
+  _globals['_RESULTORDER']._serialized_start=3017
+  _globals['_RESULTORDER']._serialized_end=3111
+  _globals['_CREATEJOBREQUEST']._serialized_start=161
+  _globals['_CREATEJOBREQUEST']._serialized_end=315
+  _globals['_POSITIONBATCH']._serialized_start=317
+  _globals['_POSITIONBATCH']._serialized_end=374
+  _globals['_CREATEJOBRESPONSE']._serialized_start=376
+  _globals['_CREATEJOBRESPONSE']._serialized_end=426
+  _globals['_JOBSPECIFICATION']._serialized_start=429
+  _globals['_JOBSPECIFICATION']._serialized_end=691
+  _globals['_JOBSPECIFICATION_LABELSENTRY']._serialized_start=638
+  _globals['_JOBSPECIFICATION_LABELSENTRY']._serialized_end=683
+  _globals['_ANALYSISWORK']._serialized_start=693
+  _globals['_ANALYSISWORK']._serialized_end=744
+  _globals['_PERFTWORK']._serialized_start=746
+  _globals['_PERFTWORK']._serialized_end=856
+  _globals['_JOBCOUNTS']._serialized_start=858
+  _globals['_JOBCOUNTS']._serialized_end=937
+  _globals['_JOB']._serialized_start=940
+  _globals['_JOB']._serialized_end=1370
+  _globals['_GETJOBREQUEST']._serialized_start=1372
+  _globals['_GETJOBREQUEST']._serialized_end=1401
+  _globals['_GETJOBRESPONSE']._serialized_start=1403
+  _globals['_GETJOBRESPONSE']._serialized_end=1450
+  _globals['_LISTJOBSREQUEST']._serialized_start=1453
+  _globals['_LISTJOBSREQUEST']._serialized_end=1583
+  _globals['_LISTJOBSRESPONSE']._serialized_start=1585
+  _globals['_LISTJOBSRESPONSE']._serialized_end=1660
+  _globals['_WATCHJOBREQUEST']._serialized_start=1662
+  _globals['_WATCHJOBREQUEST']._serialized_end=1693
+  _globals['_WATCHJOBRESPONSE']._serialized_start=1695
+  _globals['_WATCHJOBRESPONSE']._serialized_end=1744
+  _globals['_STREAMRESULTSREQUEST']._serialized_start=1746
+  _globals['_STREAMRESULTSREQUEST']._serialized_end=1861
+  _globals['_STREAMRESULTSRESPONSE']._serialized_start=1863
+  _globals['_STREAMRESULTSRESPONSE']._serialized_end=1946
+  _globals['_RESULTROW']._serialized_start=1949
+  _globals['_RESULTROW']._serialized_end=2176
+  _globals['_PERFTCOUNT']._serialized_start=2179
+  _globals['_PERFTCOUNT']._serialized_end=2386
+  _globals['_WRONGCOUNT']._serialized_start=2388
+  _globals['_WRONGCOUNT']._serialized_end=2431
+  _globals['_REJECTION']._serialized_start=2433
+  _globals['_REJECTION']._serialized_end=2460
+  _globals['_FAILURE']._serialized_start=2462
+  _globals['_FAILURE']._serialized_end=2538
+  _globals['_CANCELJOBREQUEST']._serialized_start=2540
+  _globals['_CANCELJOBREQUEST']._serialized_end=2572
+  _globals['_CANCELJOBRESPONSE']._serialized_start=2574
+  _globals['_CANCELJOBRESPONSE']._serialized_end=2624
+  _globals['_JOBSERVICE']._serialized_start=3114
+  _globals['_JOBSERVICE']._serialized_end=3585
 # @@protoc_insertion_point(module_scope)

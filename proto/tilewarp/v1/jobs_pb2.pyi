@@ -5,6 +5,7 @@ isort:skip_file
 
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
@@ -60,6 +61,8 @@ class _JobKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobKind.Value
     """Not known, or any kind in a filter."""
     JOB_KIND_ANALYSIS: _JobKind.ValueType  # 1
     """Analysis of positions."""
+    JOB_KIND_PERFT: _JobKind.ValueType  # 2
+    """Perft of one position."""
 
 class JobKind(_JobKind, metaclass=_JobKindEnumTypeWrapper):
     """The kind of work a job does."""
@@ -68,6 +71,8 @@ JOB_KIND_UNSPECIFIED: JobKind.ValueType  # 0
 """Not known, or any kind in a filter."""
 JOB_KIND_ANALYSIS: JobKind.ValueType  # 1
 """Analysis of positions."""
+JOB_KIND_PERFT: JobKind.ValueType  # 2
+"""Perft of one position."""
 Global___JobKind: _TypeAlias = JobKind  # noqa: Y015
 
 class _JobState:
@@ -85,7 +90,7 @@ class _JobStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobState.Val
     JOB_STATE_PAUSED: _JobState.ValueType  # 3
     """Held back until it is resumed."""
     JOB_STATE_SUCCEEDED: _JobState.ValueType  # 4
-    """Every position has a row: a result, a rejection, or a failure that was quarantined."""
+    """All of it has a row: a result, a rejection, or a failure that was quarantined."""
     JOB_STATE_CANCELLED: _JobState.ValueType  # 5
     """Cancelled; the rows it has are kept."""
     JOB_STATE_FAILED: _JobState.ValueType  # 6
@@ -105,7 +110,7 @@ JOB_STATE_RUNNING: JobState.ValueType  # 2
 JOB_STATE_PAUSED: JobState.ValueType  # 3
 """Held back until it is resumed."""
 JOB_STATE_SUCCEEDED: JobState.ValueType  # 4
-"""Every position has a row: a result, a rejection, or a failure that was quarantined."""
+"""All of it has a row: a result, a rejection, or a failure that was quarantined."""
 JOB_STATE_CANCELLED: JobState.ValueType  # 5
 """Cancelled; the rows it has are kept."""
 JOB_STATE_FAILED: JobState.ValueType  # 6
@@ -157,7 +162,7 @@ class CreateJobRequest(_message.Message):
 
     @_builtins.property
     def positions(self) -> Global___PositionBatch:
-        """In every following message: positions, in order."""
+        """In every following message of an analysis: positions, in order. A perft has no such message."""
 
     def __init__(
         self,
@@ -251,6 +256,7 @@ class JobSpecification(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     ANALYSIS_FIELD_NUMBER: _builtins.int
+    PERFT_FIELD_NUMBER: _builtins.int
     JOB_CLASS_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
     job_class: Global___JobClass.ValueType
@@ -260,6 +266,10 @@ class JobSpecification(_message.Message):
         """Analyse each position."""
 
     @_builtins.property
+    def perft(self) -> Global___PerftWork:
+        """Count the legal lines from one position."""
+
+    @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """The client's own notes, at most 16, each key and value at most 100 characters."""
 
@@ -267,14 +277,15 @@ class JobSpecification(_message.Message):
         self,
         *,
         analysis: Global___AnalysisWork | None = ...,
+        perft: Global___PerftWork | None = ...,
         job_class: Global___JobClass.ValueType = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "work", b"work"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "perft", b"perft", "work", b"work"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "job_class", b"job_class", "labels", b"labels", "work", b"work"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "job_class", b"job_class", "labels", b"labels", "perft", b"perft", "work", b"work"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_work: _TypeAlias = _typing.Literal["analysis"]  # noqa: Y015
+    _WhichOneofReturnType_work: _TypeAlias = _typing.Literal["analysis", "perft"]  # noqa: Y015
     _WhichOneofArgType_work: _TypeAlias = _typing.Literal["work", b"work"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_work) -> _WhichOneofReturnType_work | None: ...
 
@@ -305,8 +316,48 @@ class AnalysisWork(_message.Message):
 Global___AnalysisWork: _TypeAlias = AnalysisWork  # noqa: Y015
 
 @_typing.final
+class PerftWork(_message.Message):
+    """Count the legal lines of a length from one position. The units of such a job, and its rows, are prefixes: the
+    positions some plies on, the same ones merged. A prefix that is given up leaves no total: the job is FAILED.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POSITION_FIELD_NUMBER: _builtins.int
+    DEPTH_FIELD_NUMBER: _builtins.int
+    KEEP_IMAGES_FIELD_NUMBER: _builtins.int
+    VERIFY_SHARE_FIELD_NUMBER: _builtins.int
+    depth: _builtins.int
+    """The length of the lines, in plies."""
+    keep_images: _builtins.bool
+    """Whether prefixes that are images of each other, mirrored or with the sides exchanged, are counted apart. The total is
+    the same.
+    """
+    verify_share: _builtins.float
+    """The share of prefixes, chosen at random, that another worker counts again by other keys: 0 for none, 1 for all."""
+    @_builtins.property
+    def position(self) -> _position_pb2.Position:
+        """The position to count from."""
+
+    def __init__(
+        self,
+        *,
+        position: _position_pb2.Position | None = ...,
+        depth: _builtins.int = ...,
+        keep_images: _builtins.bool = ...,
+        verify_share: _builtins.float = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["depth", b"depth", "keep_images", b"keep_images", "position", b"position", "verify_share", b"verify_share"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PerftWork: _TypeAlias = PerftWork  # noqa: Y015
+
+@_typing.final
 class JobCounts(_message.Message):
-    """How far a job is. Each position of the submission counts once."""
+    """How far a job is, in positions of the submission, or prefixes of a perft; each counts once."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -315,13 +366,13 @@ class JobCounts(_message.Message):
     REJECTED_FIELD_NUMBER: _builtins.int
     QUARANTINED_FIELD_NUMBER: _builtins.int
     total: _builtins.int
-    """Positions submitted."""
+    """All there are."""
     done: _builtins.int
-    """Positions with a result."""
+    """Those with a result."""
     rejected: _builtins.int
-    """Positions refused for their faults."""
+    """Those refused for their faults."""
     quarantined: _builtins.int
-    """Positions given up after their attempts at them failed."""
+    """Those given up after their attempts at them failed."""
     def __init__(
         self,
         *,
@@ -355,6 +406,7 @@ class Job(_message.Message):
     END_TIME_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
+    PERFT_COUNT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, `jobs/ID`."""
     kind: Global___JobKind.ValueType
@@ -365,6 +417,8 @@ class Job(_message.Message):
     """Nodes searched for it so far, in accepted results."""
     error: _builtins.str
     """Why it failed or was lost; empty otherwise."""
+    perft_count: _builtins.str
+    """Of a perft that has succeeded: all legal lines, a decimal number of any size; empty otherwise."""
     @_builtins.property
     def specification(self) -> Global___JobSpecification:
         """What it is to do."""
@@ -403,10 +457,11 @@ class Job(_message.Message):
         end_time: _timestamp_pb2.Timestamp | None = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         error: _builtins.str = ...,
+        perft_count: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "create_time", b"create_time", "end_time", b"end_time", "expire_time", b"expire_time", "specification", b"specification", "start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "create_time", b"create_time", "end_time", b"end_time", "error", b"error", "expire_time", b"expire_time", "kind", b"kind", "name", b"name", "nodes", b"nodes", "specification", b"specification", "start_time", b"start_time", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "create_time", b"create_time", "end_time", b"end_time", "error", b"error", "expire_time", b"expire_time", "kind", b"kind", "name", b"name", "nodes", b"nodes", "perft_count", b"perft_count", "specification", b"specification", "start_time", b"start_time", "state", b"state"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -643,8 +698,9 @@ class ResultRow(_message.Message):
     ANALYSIS_FIELD_NUMBER: _builtins.int
     REJECTION_FIELD_NUMBER: _builtins.int
     FAILURE_FIELD_NUMBER: _builtins.int
+    PERFT_FIELD_NUMBER: _builtins.int
     index: _builtins.int
-    """The place of the position in the submission, from 0."""
+    """The place of the position in the submission, or of the prefix in the split, from 0."""
     fen: _builtins.str
     """The canonical text of the position, its moves played; for a refused one the text given, cut at 200 characters and
     with control characters escaped.
@@ -661,6 +717,10 @@ class ResultRow(_message.Message):
     def failure(self) -> Global___Failure:
         """It was given up."""
 
+    @_builtins.property
+    def perft(self) -> Global___PerftCount:
+        """The lines from it were counted."""
+
     def __init__(
         self,
         *,
@@ -669,16 +729,101 @@ class ResultRow(_message.Message):
         analysis: _analysis_pb2.AnalysisResult | None = ...,
         rejection: Global___Rejection | None = ...,
         failure: Global___Failure | None = ...,
+        perft: Global___PerftCount | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "failure", b"failure", "outcome", b"outcome", "rejection", b"rejection"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "failure", b"failure", "outcome", b"outcome", "perft", b"perft", "rejection", b"rejection"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "failure", b"failure", "fen", b"fen", "index", b"index", "outcome", b"outcome", "rejection", b"rejection"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "failure", b"failure", "fen", b"fen", "index", b"index", "outcome", b"outcome", "perft", b"perft", "rejection", b"rejection"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["analysis", "rejection", "failure"]  # noqa: Y015
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["analysis", "rejection", "failure", "perft"]  # noqa: Y015
     _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
 
 Global___ResultRow: _TypeAlias = ResultRow  # noqa: Y015
+
+@_typing.final
+class PerftCount(_message.Message):
+    """The lines from one prefix of a perft."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNT_FIELD_NUMBER: _builtins.int
+    DEPTH_FIELD_NUMBER: _builtins.int
+    MULTIPLICITY_FIELD_NUMBER: _builtins.int
+    WORKERS_FIELD_NUMBER: _builtins.int
+    WRONG_COUNTS_FIELD_NUMBER: _builtins.int
+    NODES_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
+    RULES_VERSION_FIELD_NUMBER: _builtins.int
+    count: _builtins.str
+    """The legal lines of `depth` plies from the prefix, a decimal number of any size."""
+    depth: _builtins.int
+    """The length of those lines, in plies."""
+    multiplicity: _builtins.str
+    """How many lines lead to the prefix, or to an image of it: a decimal number of any size. The perft is the sum of the
+    products of count and multiplicity.
+    """
+    nodes: _builtins.int
+    """Positions visited for it."""
+    rules_version: _builtins.str
+    """The version of the rules it was counted by."""
+    @_builtins.property
+    def workers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The workers that counted it with this result, in order: one, or two where it was counted again."""
+
+    @_builtins.property
+    def wrong_counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___WrongCount]:
+        """Counts of other workers that were found wrong."""
+
+    @_builtins.property
+    def time(self) -> _duration_pb2.Duration:
+        """Wall-clock time of the counting."""
+
+    def __init__(
+        self,
+        *,
+        count: _builtins.str = ...,
+        depth: _builtins.int = ...,
+        multiplicity: _builtins.str = ...,
+        workers: _abc.Iterable[_builtins.str] | None = ...,
+        wrong_counts: _abc.Iterable[Global___WrongCount] | None = ...,
+        nodes: _builtins.int = ...,
+        time: _duration_pb2.Duration | None = ...,
+        rules_version: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["time", b"time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "depth", b"depth", "multiplicity", b"multiplicity", "nodes", b"nodes", "rules_version", b"rules_version", "time", b"time", "workers", b"workers", "wrong_counts", b"wrong_counts"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PerftCount: _TypeAlias = PerftCount  # noqa: Y015
+
+@_typing.final
+class WrongCount(_message.Message):
+    """A count that two other ones contradict."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WORKER_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    worker: _builtins.str
+    """The worker that gave it."""
+    count: _builtins.str
+    """What it gave."""
+    def __init__(
+        self,
+        *,
+        worker: _builtins.str = ...,
+        count: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "worker", b"worker"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WrongCount: _TypeAlias = WrongCount  # noqa: Y015
 
 @_typing.final
 class Rejection(_message.Message):

@@ -1,0 +1,91 @@
+"""Analysis: each position of the submission is a unit, and a wrong one a row of its own."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.notation import escape_text
+from gateway.kinds.kind import Submission
+from gateway.limits import find_limit_faults
+from gateway.positions import PositionFaults, check_position, read_position
+from gateway.status import FieldFault, InvalidRequest
+from tilewarp.v1 import jobs_pb2, position_pb2
+from worker.command import format_command
+from worker.limits import read_limits
+from worker.settings import Settings
+from worker.store import Job, Row, UnitIndex
+
+NAME = "analysis"
+NUMBER = jobs_pb2.JOB_KIND_ANALYSIS
+# Positions checked in one go in the thread: some tens of milliseconds.
+CHECK_COUNT = 200
+
+
+@dataclass(frozen=True)
+class CheckedBatch:
+    """Positions after the door, as the store stages them."""
+
+    units: list[bytes]
+    """One for each position; empty where it was refused."""
+    rejected: dict[UnitIndex, bytes]
+    """The rows of those refused."""
+
+
+def find_faults(specification: jobs_pb2.JobSpecification, settings: Settings) -> list[FieldFault]:
+    """Return what is wrong with the limits."""
+    limits = specification.analysis.limits
+    return find_limit_faults(limits, "specification.analysis.limits", settings)
+
+
+async def stage(submission: Submission) -> None:
+    """Stage the positions of the submission."""
+    settings = submission.settings
+    async for request in submission.requests:
+        if request.WhichOneof("content") != "positions":
+            fault = "every message after the first must carry positions"
+            raise InvalidRequest([FieldFault("positions", fault)])
+        positions = request.positions.positions
+        if submission.total + len(positions) > settings.max_positions:
+            fault = f"more positions than max_positions allows ({settings.max_positions})"
+            raise InvalidRequest([FieldFault("positions", fault)])
+        for start in range(0, len(positions), CHECK_COUNT):
+            chunk = positions[start : start + CHECK_COUNT]
+            batch = await asyncio.to_thread(_check_batch, chunk, submission)
+            await submission.stage(batch.units, batch.rejected)
+    if submission.total == 0:
+        raise InvalidRequest([FieldFault("positions", "a job needs at least one position")])
+
+
+def show_failure(row: Row, job: Job) -> jobs_pb2.ResultRow:
+    """Return the row of a position that was given up, with the command that searches it."""
+    position = position_pb2.Position.FromString(row.payload)
+    limits = read_limits(jobs_pb2.JobSpecification.FromString(job.spec).analysis.limits)
+    command = format_command(position, limits)
+    return jobs_pb2.ResultRow(
+        fen=read_position(position).fen(), failure=jobs_pb2.Failure(command=command)
+    )
+
+
+def _check_batch(
+    positions: Sequence[position_pb2.Position], submission: Submission
+) -> CheckedBatch:
+    """Check the next positions of a submission, and write them into its digest."""
+    searchmoves = submission.specification.analysis.limits.searchmoves
+    batch = CheckedBatch([], {})
+    for index, position in enumerate(positions, submission.total):
+        unit = position.SerializeToString(deterministic=True)
+        submission.digest.update(len(unit).to_bytes(8))
+        submission.digest.update(unit)
+        try:
+            check_position(position, submission.settings, searchmoves)
+        except PositionFaults as error:
+            row = jobs_pb2.ResultRow(
+                index=index,
+                fen=escape_text(position.fen),
+                rejection=jobs_pb2.Rejection(faults=error.faults),
+            )
+            batch.rejected[UnitIndex(index)] = row.SerializeToString()
+            batch.units.append(b"")
+        else:
+            batch.units.append(unit)
+    return batch
