@@ -2,7 +2,7 @@
 
 Everything here is idempotent, so a call that finds the service away is repeated, with jittered
 pauses, until it has made no progress for `patience` seconds: looks change nothing, a submission
-carries a request id, a cancelled job stays cancelled, and streams go on where they broke off.
+carries a request id, a job stays cancelled or paused, and streams go on where they broke off.
 """
 
 import asyncio
@@ -239,6 +239,18 @@ class Client:
     async def cancel_job(self, name: str) -> jobs_pb2.Job:
         """Cancel a job and return it; a finished one stays as it is."""
         response = await self._call(self._jobs.CancelJob, jobs_pb2.CancelJobRequest(name=name))
+        job: jobs_pb2.Job = response.job
+        return job
+
+    async def pause_job(self, name: str) -> jobs_pb2.Job:
+        """Hold a job back and return it; what workers have begun of it goes on."""
+        response = await self._call(self._jobs.PauseJob, jobs_pb2.PauseJobRequest(name=name))
+        job: jobs_pb2.Job = response.job
+        return job
+
+    async def resume_job(self, name: str) -> jobs_pb2.Job:
+        """Let a paused job go on and return it."""
+        response = await self._call(self._jobs.ResumeJob, jobs_pb2.ResumeJobRequest(name=name))
         job: jobs_pb2.Job = response.job
         return job
 

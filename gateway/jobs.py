@@ -41,6 +41,7 @@ CLASSES = {
 STATES = {
     JobState.QUEUED: jobs_pb2.JOB_STATE_QUEUED,
     JobState.RUNNING: jobs_pb2.JOB_STATE_RUNNING,
+    JobState.PAUSED: jobs_pb2.JOB_STATE_PAUSED,
     JobState.SUCCEEDED: jobs_pb2.JOB_STATE_SUCCEEDED,
     JobState.CANCELLED: jobs_pb2.JOB_STATE_CANCELLED,
 }

@@ -24,7 +24,10 @@ COMMANDS = {
     "gateway": ("gateway.cli.stack", "Run a gateway."),
     "worker": ("gateway.cli.stack", "Run a worker."),
     "analyse": ("gateway.cli.analyse", "Analyse a file of positions through a gateway."),
-    "jobs": ("gateway.cli.jobs", "List, show, watch and cancel jobs, and print their results."),
+    "jobs": (
+        "gateway.cli.jobs",
+        "List, show, watch, pause and cancel jobs, and print their results.",
+    ),
 }
 
 

@@ -24,7 +24,7 @@ ORDERS = {"input": jobs_pb2.RESULT_ORDER_INPUT, "finished": jobs_pb2.RESULT_ORDE
 
 @click.group()
 def jobs() -> None:
-    """List, show, watch and cancel jobs, and print their results."""
+    """List, show, watch, pause, resume and cancel jobs, and print their results."""
 
 
 @jobs.command("list")
@@ -104,6 +104,22 @@ def results(
 def cancel(name: str, target: str, client_name: str | None, as_json: bool) -> None:
     """Cancel a job; the results it has are kept."""
     _print_job(call_gateway(target, client_name, lambda client: client.cancel_job(name)), as_json)
+
+
+@jobs.command()
+@click.argument("name")
+@remote_options
+def pause(name: str, target: str, client_name: str | None, as_json: bool) -> None:
+    """Hold a job back; what workers have begun of it goes on."""
+    _print_job(call_gateway(target, client_name, lambda client: client.pause_job(name)), as_json)
+
+
+@jobs.command()
+@click.argument("name")
+@remote_options
+def resume(name: str, target: str, client_name: str | None, as_json: bool) -> None:
+    """Let a paused job go on, at its old place."""
+    _print_job(call_gateway(target, client_name, lambda client: client.resume_job(name)), as_json)
 
 
 def _print_job(job: jobs_pb2.Job, as_json: bool) -> None:

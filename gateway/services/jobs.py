@@ -1,7 +1,7 @@
-"""JobService: submissions, looks, streams and cancellation, each against the store."""
+"""JobService: submissions, looks, streams, pauses and cancellation, each against the store."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -20,7 +20,7 @@ from gateway.kinds import KINDS
 from gateway.status import FieldFault, InvalidRequest, UnknownJob, WrongState
 from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc
 from worker.settings import Settings
-from worker.store import AsyncStore, Job, JobLostError, JobNotFoundError, RowOrder
+from worker.store import AsyncStore, Job, JobId, JobLostError, JobNotFoundError, RowOrder
 
 WATCH_PAUSE = 0.25
 """Seconds between messages of progress, unless the job's state changes."""
@@ -154,12 +154,35 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         self, request: jobs_pb2.CancelJobRequest, context: Any
     ) -> jobs_pb2.CancelJobResponse:
         """Cancel a job; one that has ended stays as it is."""
-        try:
-            job = await find_job(request.name, find_client(context, self._settings), self._store)
-            job = await self._store.cancel(job.job_id)
-        except JobLostError:
-            raise _lost(request.name) from None
+        job = await self._move(self._store.cancel, request.name, context)
         return jobs_pb2.CancelJobResponse(job=show_job(job))
+
+    async def PauseJob(
+        self, request: jobs_pb2.PauseJobRequest, context: Any
+    ) -> jobs_pb2.PauseJobResponse:
+        """Hold a job back; a paused one stays as it is."""
+        job = await self._move(self._store.pause, request.name, context)
+        _refuse_ended(job)
+        return jobs_pb2.PauseJobResponse(job=show_job(job))
+
+    async def ResumeJob(
+        self, request: jobs_pb2.ResumeJobRequest, context: Any
+    ) -> jobs_pb2.ResumeJobResponse:
+        """Let a paused job go on; one that waits or runs stays as it is."""
+        job = await self._move(self._store.resume, request.name, context)
+        _refuse_ended(job)
+        self._announce()
+        return jobs_pb2.ResumeJobResponse(job=show_job(job))
+
+    async def _move(self, move: Callable[[JobId], Awaitable[Job]], name: str, context: Any) -> Job:
+        """Change the state of a caller's job and return it."""
+        try:
+            job = await find_job(name, find_client(context, self._settings), self._store)
+            return await move(job.job_id)
+        except JobLostError:
+            raise _lost(name) from None
+        except JobNotFoundError:
+            raise UnknownJob(name) from None
 
     async def _look(self, job: Job) -> Job:
         """Return the job as it stands now."""
@@ -167,6 +190,11 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
             return await self._store.job(job.job_id)
         except JobNotFoundError:
             raise UnknownJob(PREFIX + job.job_id) from None
+
+
+def _refuse_ended(job: Job) -> None:
+    if job.state.is_ended:
+        raise WrongState(f"{PREFIX}{job.job_id} is {job.state}")
 
 
 def _lost(name: str) -> WrongState:

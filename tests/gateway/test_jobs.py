@@ -324,6 +324,38 @@ async def test_cancelling_keeps_the_rows_and_can_be_repeated(client: Client, sto
     assert (await client.cancel_job(done.name)).state == jobs_pb2.JOB_STATE_SUCCEEDED
 
 
+async def test_a_job_is_held_back_until_it_is_resumed(client: Client, store: Store) -> None:
+    job = await create(client, 4)
+    for _ in range(2):
+        assert (await client.pause_job(job.name)).state == jobs_pb2.JOB_STATE_PAUSED
+    assert store.claim("worker") is None
+    paused = await collect(client.list_jobs(jobs_pb2.JOB_STATE_PAUSED))
+    assert [each.name for each in paused] == [job.name]
+    following = asyncio.create_task(collect(client.stream_results(job.name)))
+    for _ in range(2):
+        assert (await client.resume_job(job.name)).state == jobs_pb2.JOB_STATE_QUEUED
+    hand_in(store, claim(store))
+    assert len(await following) == 4
+
+
+async def test_what_has_ended_is_neither_paused_nor_resumed(client: Client, store: Store) -> None:
+    done, cancelled = await create(client, 1), await create(client, 1)
+    await client.cancel_job(cancelled.name)
+    hand_in(store, claim(store))
+    epoch, _, number = done.name.removeprefix("jobs/").partition("-")
+    for name, state in (
+        (done.name, "SUCCEEDED"),
+        (cancelled.name, "CANCELLED"),
+        (f"jobs/{epoch[::-1]}-{number}", "LOST"),
+    ):
+        for move in (client.pause_job, client.resume_job):
+            with refuses(grpc.StatusCode.FAILED_PRECONDITION, f"{name} is {state}"):
+                await move(name)
+    for move in (client.pause_job, client.resume_job):
+        with refuses(grpc.StatusCode.NOT_FOUND, "no job"):
+            await move(f"jobs/{epoch}-{number[::-1]}")
+
+
 async def test_progress_is_watched_to_the_end(client: Client, store: Store) -> None:
     job = await create(client, 30)
     watching = asyncio.create_task(collect(client.watch_job(job.name)))

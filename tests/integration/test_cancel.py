@@ -1,4 +1,4 @@
-"""A cancelled job stays cancelled, whatever state it was in and whatever is started again."""
+"""A job stays cancelled or paused, whatever state it was in and whatever is started again."""
 
 import asyncio
 import os
@@ -106,4 +106,29 @@ async def test_a_cancelled_job_stays_so_when_everything_is_started_again(
             job = await client.get_job(job.name)
             assert (job.state, job.counts.done) == (CANCELLED, 0)
     assert len(cluster.ledger()) == 2 + 10
+    await cluster.check_counts()
+
+
+async def test_a_paused_job_stays_so_when_everything_is_started_again(
+    start_cluster: Start,
+) -> None:
+    cluster = start_cluster(*APPEND_ONLY)
+    gateway, worker = cluster.start_gateway(), cluster.start_worker()
+    async with client_of(gateway) as client:
+        job = await client.create_job(seconds(1.0), units(HARMLESS[:3]))
+        await until(lambda: len(cluster.ledger()) == 1, 30)
+        await client.pause_job(job.name)
+    cluster.server.kill()
+    gateway.kill()
+    worker.kill()
+    cluster.server.start(*APPEND_ONLY)
+    gateway = cluster.start_gateway()
+    cluster.start_worker()
+    async with client_of(gateway) as client:
+        later = await client.create_job(nodes(100), units(HARMLESS))
+        assert (await finish(client, later, 60)).counts.done == 10
+        assert (await client.get_job(job.name)).state == jobs_pb2.JOB_STATE_PAUSED
+        assert len(cluster.ledger()) == 1 + 10
+        await client.resume_job(job.name)
+        assert (await finish(client, job, 60)).counts.done == 3
     await cluster.check_counts()

@@ -251,6 +251,97 @@ async def test_a_first_claim_starts_the_job(gateway: AsyncStore, store: Store):
     }
 
 
+# Pauses
+
+
+async def test_a_paused_job_gives_nothing_more_and_what_is_claimed_is_accepted(
+    gateway: AsyncStore, store: Store
+):
+    job_id = await submit(gateway, 3)
+    claim = store.claim("w")
+    assert claim is not None
+    paused = await gateway.pause(job_id)
+    assert (paused.state, paused.claimable) == (JobState.PAUSED, 2)
+    assert (await gateway.load())[JobClass.BULK] == ClassLoad(0, 1, paused=2)
+    assert await gateway.tickets_needed() == 0
+    assert not store.has_work()
+    assert store.claim("w") is None
+    assert store.renew(claim) is ClaimState.CURRENT
+    assert store.hand_in(claim, finish(claim)).accepted == 1
+    assert (await gateway.job(job_id)).done == 1
+    assert (await gateway.resume(job_id)).state is JobState.RUNNING
+    assert (await gateway.load())[JobClass.BULK] == ClassLoad(2, 0)
+    assert indices(store.claim("w")) == [1]
+
+
+async def test_a_job_that_was_never_begun_is_queued_again(gateway: AsyncStore, store: Store):
+    job_id = await submit(gateway, 1)
+    await gateway.pause(job_id)
+    assert (await gateway.totals()).jobs == {
+        ("analysis", JobState.QUEUED): 0,
+        ("analysis", JobState.PAUSED): 1,
+    }
+    assert (await gateway.resume(job_id)).state is JobState.QUEUED
+    assert indices(store.claim("w")) == [0]
+
+
+async def test_a_resumed_job_has_its_old_place(gateway: AsyncStore, store: Store):
+    first, second = await submit(gateway, 1), await submit(gateway, 1)
+    await gateway.pause(first)
+    third = await submit(gateway, 1)
+    await gateway.resume(first)
+    order = [claim.job_id for _ in range(3) if (claim := store.claim("w"))]
+    assert order == [first, second, third]
+
+
+async def test_a_paused_job_ends_when_its_last_claims_are_handed_in(
+    gateway: AsyncStore, store: Store
+):
+    job_id = await submit(gateway, 1)
+    claim = store.claim("w")
+    assert claim is not None
+    await gateway.pause(job_id)
+    store.hand_in(claim, finish(claim))
+    assert (await gateway.job(job_id)).state is JobState.SUCCEEDED
+    for move in (gateway.pause, gateway.resume):
+        assert (await move(job_id)).state is JobState.SUCCEEDED
+
+
+async def test_what_fails_in_a_paused_job_is_tried_again_after_it(
+    gateway: AsyncStore, store: Store
+):
+    job_id = await submit(gateway, 1)
+    claim = store.claim("w")
+    assert claim is not None
+    await gateway.pause(job_id)
+    store.abandon(claim, "hung")
+    assert store.claim("w") is None
+    await gateway.resume(job_id)
+    again = store.claim("w")
+    assert again is not None
+    assert again.units[0].attempt == 2
+
+
+async def test_a_paused_job_can_be_cancelled_and_removed(
+    gateway: AsyncStore, store: Store, redis_client: redis.Redis
+):
+    job_id, other = await submit(gateway, 2), await submit(gateway, 2)
+    for each in (job_id, other):
+        await gateway.pause(each)
+    assert (await gateway.cancel(job_id)).state is JobState.CANCELLED
+    assert (await gateway.resume(job_id)).state is JobState.CANCELLED
+    await gateway.remove(other)
+    assert (await gateway.load())[JobClass.BULK] == ClassLoad(0, 0)
+    assert store.claim("w") is None
+    assert not redis_client.keys("tw:turns:*") + redis_client.keys("tw:queue:*")
+
+
+async def test_an_unknown_job_cannot_be_paused(gateway: AsyncStore):
+    for move in (gateway.pause, gateway.resume):
+        with pytest.raises(JobNotFoundError):
+            await move(await gateway.new_job_id())
+
+
 # Handing in
 
 

@@ -60,6 +60,7 @@ class ModelJob:
     job_class: JobClass
     units: list[Unit]
     is_cancelled: bool = False
+    is_paused: bool = False
     is_begun: bool = False
     is_removed: bool = False
     done_attempts: int = field(default=0)
@@ -70,6 +71,8 @@ class ModelJob:
             return JobState.CANCELLED
         if all(unit.row for unit in self.units):
             return JobState.SUCCEEDED
+        if self.is_paused:
+            return JobState.PAUSED
         return JobState.RUNNING if self.is_begun else JobState.QUEUED
 
     def count(self, kind: RowKind) -> int:
@@ -78,6 +81,10 @@ class ModelJob:
     @property
     def waiting(self) -> int:
         return 0 if self.is_cancelled else sum(unit.is_waiting for unit in self.units)
+
+    @property
+    def claimable(self) -> int:
+        return 0 if self.is_paused else self.waiting
 
 
 class StoreMachine(RuleBasedStateMachine):
@@ -101,6 +108,8 @@ class StoreMachine(RuleBasedStateMachine):
         self.lost_claims = 0
 
     def teardown(self) -> None:
+        for job_id in self.present():
+            self.resume_job(job_id)
         while claim := self.store.claim("w"):
             self.note_claim(claim)
             self.hand_in_units(claim, range(len(claim.units)), is_failure=False)
@@ -156,6 +165,23 @@ class StoreMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.present())
     @rule(data=st.data())
+    def pause(self, data: st.DataObject) -> None:
+        job_id = data.draw(st.sampled_from(self.present()))
+        self.runner.run(self.gateway.pause(job_id))
+        self.jobs[job_id].is_paused = not self.jobs[job_id].state.is_ended
+
+    @precondition(lambda self: self.present())
+    @rule(data=st.data())
+    def resume(self, data: st.DataObject) -> None:
+        paused = [job_id for job_id in self.present() if self.jobs[job_id].is_paused]
+        self.resume_job(data.draw(st.sampled_from(paused or self.present())))
+
+    def resume_job(self, job_id: JobId) -> None:
+        self.runner.run(self.gateway.resume(job_id))
+        self.jobs[job_id].is_paused = False
+
+    @precondition(lambda self: self.present())
+    @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:
         job_id = data.draw(st.sampled_from(self.present()))
         self.runner.run(self.gateway.remove(job_id))
@@ -177,9 +203,9 @@ class StoreMachine(RuleBasedStateMachine):
     def claim(self) -> None:
         claim = self.store.claim("w")
         if claim is None:
-            assert not any(job.waiting for job in self.jobs.values())
+            assert not any(job.claimable for job in self.jobs.values())
             return
-        waiting = {job.job_class for job in self.jobs.values() if job.waiting}
+        waiting = {job.job_class for job in self.jobs.values() if job.claimable}
         assert self.jobs[claim.job_id].job_class == min(waiting, key=list(JobClass).index)
         self.note_claim(claim)
         self.claims.append(claim)
@@ -245,6 +271,7 @@ class StoreMachine(RuleBasedStateMachine):
         for claimed in claim.units:
             unit = job.units[claimed.index]
             assert not job.is_cancelled
+            assert not job.is_paused
             assert unit.is_waiting
             assert claimed.unit == f"unit {claimed.index}".encode()
             unit.owner = claim.token
@@ -305,7 +332,9 @@ class StoreMachine(RuleBasedStateMachine):
             before = load[model.job_class]
             claimed = sum(unit.owner is not None for unit in model.units)
             load[model.job_class] = ClassLoad(
-                before.claimable + model.waiting, before.claimed + claimed
+                before.claimable + model.claimable,
+                before.claimed + claimed,
+                before.paused + model.waiting - model.claimable,
             )
         assert await self.gateway.load() == load
         totals = await self.gateway.totals()

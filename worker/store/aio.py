@@ -89,6 +89,8 @@ class AsyncStore:
         self._redis: Any = SteadyRedis.from_pool(pool)
         self._commit = self._script("commit")
         self._cancel = self._script("cancel")
+        self._pause = self._script("pause")
+        self._resume = self._script("resume")
         self._ask = self._script("ask")
         self._attend = self._script("attend")
         self._remove = self._script("remove")
@@ -229,9 +231,22 @@ class AsyncStore:
         Its rows stay; what workers still hand in is refused. Raises JobLostError or
         JobNotFoundError.
         """
-        await self._cancel(args=[job_id])
-        await self._await_file()
-        return await self.job(job_id)
+        return await self._move(self._cancel, job_id)
+
+    async def pause(self, job_id: JobId) -> Job:
+        """Hold a job back and return it; one that is paused or has ended is left as it is.
+
+        What workers have claimed of it goes on and is accepted; nothing more is claimed. Raises
+        JobLostError or JobNotFoundError.
+        """
+        return await self._move(self._pause, job_id)
+
+    async def resume(self, job_id: JobId) -> Job:
+        """Let a paused job go on, at its old place, and return it; another is left as it is.
+
+        Raises JobLostError or JobNotFoundError.
+        """
+        return await self._move(self._resume, job_id)
 
     async def ask(self, job: NewJob, unit: bytes) -> bool:
         """Make a job of one unit for a caller that attends to it; False: no worker is there.
@@ -331,6 +346,12 @@ class AsyncStore:
                     case "psubscribe" | None:
                         yield None
 
+    async def _move(self, script: Any, job_id: JobId) -> Job:
+        """Run a script that changes a job's state, for good, and return the job."""
+        await script(args=[job_id])
+        await self._await_file()
+        return await self.job(job_id)
+
     async def _check_room(self, job_id: JobId, units: int) -> None:
         """Raise StoreFullError unless there is room for so many units more and their rows."""
         pipe = self._redis.pipeline(transaction=False)
@@ -338,7 +359,7 @@ class AsyncStore:
         pipe.hgetall(keys.LOAD)
         pipe.llen(keys.units(job_id))
         memory, fields, staged = await pipe.execute()
-        open_units = sum(load.claimable + load.claimed for load in parse_load(fields).values())
+        open_units = sum(load.open_units for load in parse_load(fields).values())
         needed = memory["used_memory"] + (open_units + staged + units) * ROW_BYTES
         if 0 < memory["maxmemory"] * FULL_SHARE < needed:
             raise StoreFullError(job_id)

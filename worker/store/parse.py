@@ -105,6 +105,7 @@ def parse_load(fields: Mapping[bytes, bytes]) -> dict[JobClass, ClassLoad]:
         job_class: ClassLoad(
             int(fields.get(f"claimable:{job_class}".encode(), 0)),
             int(fields.get(f"claimed:{job_class}".encode(), 0)),
+            int(fields.get(f"paused:{job_class}".encode(), 0)),
         )
         for job_class in JobClass
     }

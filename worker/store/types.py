@@ -53,6 +53,7 @@ class JobState(StrEnum):
 
     QUEUED = "QUEUED"
     RUNNING = "RUNNING"
+    PAUSED = "PAUSED"
     SUCCEEDED = "SUCCEEDED"
     CANCELLED = "CANCELLED"
 
@@ -104,7 +105,7 @@ class Job:
     rejected: int
     quarantined: int
     claimable: int
-    """Units that wait for a worker."""
+    """Units that wait for a worker, or for the job to be resumed."""
     nodes: int
     attempts: int
     """Attempts at its units that ended: with a result, a failure or a lost claim."""
@@ -252,6 +253,13 @@ class ClassLoad:
 
     claimable: int
     claimed: int
+    paused: int = 0
+    """Units that wait for their jobs to be resumed."""
+
+    @property
+    def open_units(self) -> int:
+        """Units without a row."""
+        return self.claimable + self.claimed + self.paused
 
 
 @dataclass(frozen=True)
@@ -266,7 +274,7 @@ class Totals:
     rejected: int
     lost_claims: int
     jobs: Mapping[tuple[str, JobState], int]
-    """By kind and state: the jobs now QUEUED or RUNNING, and all that ever ended in a state."""
+    """By kind and state: the jobs now in it, and all that ever ended in it."""
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,16 @@ class JobServiceStub:
                 request_serializer=tilewarp_dot_v1_dot_jobs__pb2.CancelJobRequest.SerializeToString,
                 response_deserializer=tilewarp_dot_v1_dot_jobs__pb2.CancelJobResponse.FromString,
                 _registered_method=True)
+        self.PauseJob = channel.unary_unary(
+                '/tilewarp.v1.JobService/PauseJob',
+                request_serializer=tilewarp_dot_v1_dot_jobs__pb2.PauseJobRequest.SerializeToString,
+                response_deserializer=tilewarp_dot_v1_dot_jobs__pb2.PauseJobResponse.FromString,
+                _registered_method=True)
+        self.ResumeJob = channel.unary_unary(
+                '/tilewarp.v1.JobService/ResumeJob',
+                request_serializer=tilewarp_dot_v1_dot_jobs__pb2.ResumeJobRequest.SerializeToString,
+                response_deserializer=tilewarp_dot_v1_dot_jobs__pb2.ResumeJobResponse.FromString,
+                _registered_method=True)
 
 
 class JobServiceServicer:
@@ -117,6 +127,22 @@ class JobServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PauseJob(self, request, context):
+        """Holds a job back: what workers have begun of it goes on and is accepted, nothing more of it is begun. Pausing a
+        paused job changes nothing. FAILED_PRECONDITION, naming the state, when the job has ended or is LOST.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ResumeJob(self, request, context):
+        """Lets a paused job go on, at the place it had among its client's jobs. Resuming a job that waits or runs changes
+        nothing. FAILED_PRECONDITION, naming the state, when the job has ended or is LOST.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_JobServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -149,6 +175,16 @@ def add_JobServiceServicer_to_server(servicer, server):
                     servicer.CancelJob,
                     request_deserializer=tilewarp_dot_v1_dot_jobs__pb2.CancelJobRequest.FromString,
                     response_serializer=tilewarp_dot_v1_dot_jobs__pb2.CancelJobResponse.SerializeToString,
+            ),
+            'PauseJob': grpc.unary_unary_rpc_method_handler(
+                    servicer.PauseJob,
+                    request_deserializer=tilewarp_dot_v1_dot_jobs__pb2.PauseJobRequest.FromString,
+                    response_serializer=tilewarp_dot_v1_dot_jobs__pb2.PauseJobResponse.SerializeToString,
+            ),
+            'ResumeJob': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResumeJob,
+                    request_deserializer=tilewarp_dot_v1_dot_jobs__pb2.ResumeJobRequest.FromString,
+                    response_serializer=tilewarp_dot_v1_dot_jobs__pb2.ResumeJobResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -315,6 +351,60 @@ class JobService:
             '/tilewarp.v1.JobService/CancelJob',
             tilewarp_dot_v1_dot_jobs__pb2.CancelJobRequest.SerializeToString,
             tilewarp_dot_v1_dot_jobs__pb2.CancelJobResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PauseJob(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tilewarp.v1.JobService/PauseJob',
+            tilewarp_dot_v1_dot_jobs__pb2.PauseJobRequest.SerializeToString,
+            tilewarp_dot_v1_dot_jobs__pb2.PauseJobResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ResumeJob(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/tilewarp.v1.JobService/ResumeJob',
+            tilewarp_dot_v1_dot_jobs__pb2.ResumeJobRequest.SerializeToString,
+            tilewarp_dot_v1_dot_jobs__pb2.ResumeJobResponse.FromString,
             options,
             channel_credentials,
             insecure,

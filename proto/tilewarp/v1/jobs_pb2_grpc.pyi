@@ -50,6 +50,14 @@ class JobServiceStub:
     """Streams a job's result rows. FAILED_PRECONDITION when the job is LOST."""
     CancelJob: _grpc.UnaryUnaryMultiCallable[_jobs_pb2.CancelJobRequest, _jobs_pb2.CancelJobResponse]
     """Cancels a job and keeps the results it has. Cancelling a finished job changes nothing."""
+    PauseJob: _grpc.UnaryUnaryMultiCallable[_jobs_pb2.PauseJobRequest, _jobs_pb2.PauseJobResponse]
+    """Holds a job back: what workers have begun of it goes on and is accepted, nothing more of it is begun. Pausing a
+    paused job changes nothing. FAILED_PRECONDITION, naming the state, when the job has ended or is LOST.
+    """
+    ResumeJob: _grpc.UnaryUnaryMultiCallable[_jobs_pb2.ResumeJobRequest, _jobs_pb2.ResumeJobResponse]
+    """Lets a paused job go on, at the place it had among its client's jobs. Resuming a job that waits or runs changes
+    nothing. FAILED_PRECONDITION, naming the state, when the job has ended or is LOST.
+    """
 
 @_typing.type_check_only
 class JobServiceAsyncStub(JobServiceStub):
@@ -73,6 +81,14 @@ class JobServiceAsyncStub(JobServiceStub):
     """Streams a job's result rows. FAILED_PRECONDITION when the job is LOST."""
     CancelJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.CancelJobRequest, _jobs_pb2.CancelJobResponse]  # type: ignore[assignment]
     """Cancels a job and keeps the results it has. Cancelling a finished job changes nothing."""
+    PauseJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.PauseJobRequest, _jobs_pb2.PauseJobResponse]  # type: ignore[assignment]
+    """Holds a job back: what workers have begun of it goes on and is accepted, nothing more of it is begun. Pausing a
+    paused job changes nothing. FAILED_PRECONDITION, naming the state, when the job has ended or is LOST.
+    """
+    ResumeJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.ResumeJobRequest, _jobs_pb2.ResumeJobResponse]  # type: ignore[assignment]
+    """Lets a paused job go on, at the place it had among its client's jobs. Resuming a job that waits or runs changes
+    nothing. FAILED_PRECONDITION, naming the state, when the job has ended or is LOST.
+    """
 
 class JobServiceServicer(metaclass=_abc_1.ABCMeta):
     """Runs bulk work on the workers. A job belongs to the client that created it, known by the metadata
@@ -129,5 +145,25 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_jobs_pb2.CancelJobResponse, _abc.Awaitable[_jobs_pb2.CancelJobResponse]]:
         """Cancels a job and keeps the results it has. Cancelling a finished job changes nothing."""
+
+    @_abc_1.abstractmethod
+    def PauseJob(
+        self,
+        request: _jobs_pb2.PauseJobRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_jobs_pb2.PauseJobResponse, _abc.Awaitable[_jobs_pb2.PauseJobResponse]]:
+        """Holds a job back: what workers have begun of it goes on and is accepted, nothing more of it is begun. Pausing a
+        paused job changes nothing. FAILED_PRECONDITION, naming the state, when the job has ended or is LOST.
+        """
+
+    @_abc_1.abstractmethod
+    def ResumeJob(
+        self,
+        request: _jobs_pb2.ResumeJobRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_jobs_pb2.ResumeJobResponse, _abc.Awaitable[_jobs_pb2.ResumeJobResponse]]:
+        """Lets a paused job go on, at the place it had among its client's jobs. Resuming a job that waits or runs changes
+        nothing. FAILED_PRECONDITION, naming the state, when the job has ended or is LOST.
+        """
 
 def add_JobServiceServicer_to_server(servicer: JobServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

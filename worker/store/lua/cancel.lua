@@ -6,7 +6,7 @@ local state = call('HGET', job_key(id), 'state')
 if not state then
   return 0
 end
-if state == 'QUEUED' or state == 'RUNNING' then
+if is_open(state) then
   end_job(id, 'CANCELLED')
   call('PUBLISH', 'tw:events', id)
 end

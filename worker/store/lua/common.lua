@@ -33,9 +33,14 @@ local function job_fields(id, ...)
   return call('HMGET', job_key(id), ...)
 end
 
+-- Whether a job in this state may still change.
+local function is_open(state)
+  return state == 'QUEUED' or state == 'RUNNING' or state == 'PAUSED'
+end
+
 local function set_state(id, state)
   local kind, old = unpack(job_fields(id, 'kind', 'state'))
-  if old == 'QUEUED' or old == 'RUNNING' then
+  if is_open(old) then
     call('HINCRBY', 'tw:totals', 'jobs:' .. kind .. ':' .. old, -1)
   end
   call('HINCRBY', 'tw:totals', 'jobs:' .. kind .. ':' .. state, 1)
@@ -43,14 +48,16 @@ local function set_state(id, state)
 end
 
 -- Changes the number of claimable units, and lets the job wait in its client's queue exactly while
--- it has some. The queue is by order of submission, so that a job that returns has its old place;
--- a client that returns waits for its turn behind the others.
+-- it has some and is not paused. The queue is by order of submission, so that a job that returns has
+-- its old place; a client that returns waits for its turn behind the others.
 local function add_claimable(id, count)
-  local class, client, submission = unpack(job_fields(id, 'class', 'client', 'submission'))
+  local class, client, submission, state =
+    unpack(job_fields(id, 'class', 'client', 'submission', 'state'))
   local queue, turns = queue_key(class, client), 'tw:turns:' .. class
+  local is_paused = state == 'PAUSED'
   local claimable = call('HINCRBY', job_key(id), 'claimable', count)
-  call('HINCRBY', 'tw:load', 'claimable:' .. class, count)
-  if claimable > 0 then
+  call('HINCRBY', 'tw:load', (is_paused and 'paused:' or 'claimable:') .. class, count)
+  if claimable > 0 and not is_paused then
     call('ZADD', queue, submission, id)
     call('ZADD', turns, 'NX', next_number(), client)
   else
@@ -59,6 +66,15 @@ local function add_claimable(id, count)
       call('ZREM', turns, client)
     end
   end
+end
+
+-- Moves a job that has not ended, with its claimable units, from one state to another.
+local function move_job(id, state)
+  local claimable = call('HGET', job_key(id), 'claimable')
+  add_claimable(id, -claimable)
+  set_state(id, state)
+  add_claimable(id, claimable)
+  call('PUBLISH', 'tw:events', id)
 end
 
 -- Whether a claim on a job is still held. A store that was emptied gives tokens out again, so a token
@@ -113,7 +129,7 @@ end
 -- Forgets a job in any state, also one that is only staged; cancels it first if it runs.
 local function remove_job(id)
   local state, client, request = unpack(job_fields(id, 'state', 'client', 'request_key'))
-  if state == 'QUEUED' or state == 'RUNNING' then
+  if is_open(state) then
     end_job(id, 'CANCELLED')
   end
   forget_job(id, client or '')
