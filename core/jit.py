@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 SOURCES = Path(__file__).resolve().parent
+# Folders and files of core that hold no kernel, and that no file with kernels imports.
+PLAIN_PARTS = {"reference", "records", "adjudication", "explain.py", "explanation.py", "plain.py"}
 
 
 def find_kernel_files() -> list[Path]:
-    """Return the files that the digest covers: all of core but the reference judge, sorted."""
+    """Return the files that the digest covers: all of core but its PLAIN_PARTS, sorted."""
     files = SOURCES.rglob("*.py")
-    return sorted(f for f in files if "reference" not in f.relative_to(SOURCES).parts)
+    return sorted(f for f in files if PLAIN_PARTS.isdisjoint(f.relative_to(SOURCES).parts))
 
 
 def compute_digest() -> str:

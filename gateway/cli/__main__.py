@@ -13,6 +13,7 @@ COMMANDS = {
     "variants": ("gateway.cli.local", "List the variants and their rules."),
     "moves": ("gateway.cli.local", "List the legal moves of a position."),
     "play": ("gateway.cli.local", "Play moves from a position."),
+    "explain": ("gateway.cli.explain", "Tell the rule that allows or forbids a move."),
     "perft": ("gateway.cli.local", "Count the move sequences from a position."),
     "search": ("gateway.cli.search", "Search a position in this process."),
     "bench": ("gateway.cli.local", "Show the search's signature for a fixed workload."),

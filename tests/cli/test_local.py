@@ -317,3 +317,30 @@ def test_warm_up_has_nothing_left_to_do_where_kernels_are_compiled() -> None:
     games = dict.fromkeys(variant.game for variant in VARIANTS.values())
     assert lines[:-1] == [f"{game}: compiled before" for game in games]
     assert lines[-1].startswith("kernels in ")
+
+
+# explain
+
+
+def test_an_allowed_move_is_explained() -> None:
+    assert run_json("explain", "chakra", "startpos", "a2b4f") == [
+        {
+            "fen": START,
+            "move": "a2b4f",
+            "legal": True,
+            "rule": "chakra-move",
+            "why": "the vacant chakra on a2 moves like a knight to b4 and flips",
+        }
+    ]
+
+
+def test_a_forbidden_move_is_explained() -> None:
+    result = run("explain", "caissa", "startpos", "C3-C2")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "illegal (exchange): White's rook on c3 cannot exchange places with its own queen\n"
+    )
+
+
+def test_what_is_no_move_is_not_explained() -> None:
+    assert_refused("explain", "chakra", "startpos", "e9e4", reason="move 'e9e4': not two squares")

@@ -139,10 +139,24 @@ def test_moving_and_adding_files_changes_the_digest(sources: Path) -> None:
     assert len(digests) == 4
 
 
-def test_the_reference_is_not_part_of_the_digest(sources: Path) -> None:
+def test_files_without_kernels_are_not_part_of_the_digest(sources: Path) -> None:
     before = compute_digest()
-    (sources / "reference/chakra.py").write_text("")
-    assert compute_digest() == before
+    for name in ("reference/chakra.py", "chakra/explain.py", "explanation.py"):
+        (sources / name).write_text("")
+        assert compute_digest() == before, name
+
+
+def test_kernels_and_the_files_left_out_of_the_digest_do_not_need_one_another() -> None:
+    kernels = set(find_kernel_files())
+    plain = set(jit.SOURCES.rglob("*.py")) - kernels
+    assert len(plain) > 10
+    modules = {".".join(("core", *f.relative_to(jit.SOURCES).with_suffix("").parts)) for f in plain}
+    for file in kernels:
+        assert not {name for name in modules if f" {name} import" in file.read_text()}, file
+    for file in plain:
+        text = file.read_text()
+        assert "core.jit" not in text, file
+        assert "core.bind" not in text, file
 
 
 @pytest.mark.parametrize(
