@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from typing import Protocol
 
+from core.records.moves import format_codecup, parse_codecup
 from core.score import Score
-from gateway.match.notation import format_codecup, parse_codecup
 from gateway.match.program import Keeper, ProgramFault
 
 START_SECONDS = 120.0

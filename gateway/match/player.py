@@ -7,8 +7,8 @@ from dataclasses import replace
 from core.engine import Engine
 from core.limits import Limits
 from core.position import Position
+from core.records.moves import format_codecup, parse_codecup
 from gateway.match.clock import allot
-from gateway.match.notation import format_codecup, parse_codecup
 
 START = "start"
 ENDS = ("end", "quit")

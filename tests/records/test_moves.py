@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.match.notation import format_codecup, parse_codecup
+from core.records.moves import format_codecup, parse_codecup
 
 
 @pytest.mark.parametrize(
