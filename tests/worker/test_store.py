@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import redis
@@ -44,6 +45,14 @@ async def outwait(gateway: AsyncStore, settings: Settings) -> Swept:
             if swept.lost_claims:
                 return swept
             await asyncio.sleep(settings.lease / 4)
+
+
+def run_claim(store: Store, worker: str = "w", *, seconds: float) -> JobId:
+    """Claim work, which must be there, and hand it in, so many seconds a unit; return its job."""
+    claim = store.claim(worker)
+    assert claim is not None
+    store.hand_in(claim, finish(claim, seconds=seconds))
+    return claim.job_id
 
 
 # Submission
@@ -222,20 +231,63 @@ async def test_clients_take_turns_and_their_jobs_keep_their_order(
     assert claim.job_id == later
 
 
-async def test_a_ten_position_job_passes_a_flood(gateway: AsyncStore, store: Store):
-    await submit(gateway, 5000, client="ann")
+async def test_a_hundred_thousand_positions_do_not_starve_ten_of_another(
+    gateway: AsyncStore, store: Store
+):
+    await submit(gateway, 100_000, client="ann")
     for _ in range(3):
-        claim = store.claim("w")
-        assert claim is not None
-        store.hand_in(claim, finish(claim, seconds=0.01))
+        run_claim(store, seconds=0.01)
     ten = await submit(gateway, 10, client="bob")
-    claims = 0
-    while (await gateway.job(ten)).state is not JobState.SUCCEEDED:
+    order = [run_claim(store, seconds=0.01) == ten for _ in range(10)]
+    assert (await gateway.job(ten)).state is JobState.SUCCEEDED
+    assert order == 5 * [False, True]  # claims of 1, 5, 2, 1 and 1 positions
+
+
+async def test_less_urgent_classes_advance_under_a_flood(gateway: AsyncStore, store: Store):
+    names = {await submit(gateway, 1000, job_class=each): each for each in JobClass}
+    order = [names[run_claim(store, seconds=1.0)] for _ in range(400)]
+    assert order[:19] == 19 * [JobClass.INTERACTIVE]
+    for job_class in (JobClass.BULK, JobClass.BACKGROUND):
+        places = [place for place, claimed in enumerate(order) if claimed is job_class]
+        gaps = [later - place for place, later in pairwise(places)]
+        assert set(gaps) <= {20, 21}  # the claims of the other one come between
+        assert len(places) >= 19
+
+
+async def test_a_short_search_that_somebody_waits_for_passes_bulk_work(
+    gateway: AsyncStore, store: Store
+):
+    """Time counts, not claims: a call is held up once in twenty seconds of such searches."""
+    bulk = await submit(gateway, 1000)
+    for number in range(100):
+        await submit(gateway, 1, job_class=JobClass.INTERACTIVE, client=str(number))
+    assert [run_claim(store, seconds=0.1) == bulk for _ in range(100)] == 100 * [False]
+
+
+async def test_a_flood_that_only_fails_starves_nobody(gateway: AsyncStore, store: Store):
+    await submit(gateway, 1000, job_class=JobClass.INTERACTIVE)
+    bulk = await submit(gateway, 1)
+    for _ in range(19):
         claim = store.claim("w")
         assert claim is not None
-        store.hand_in(claim, finish(claim, seconds=0.01))
-        claims += 1
-    assert claims <= 20
+        assert claim.job_id != bulk
+        store.hand_in(claim, [Finished(claim.units[0].index, b"it broke", is_failure=True)])
+    assert run_claim(store, seconds=0.1) == bulk
+
+
+async def test_a_class_that_has_nothing_for_a_worker_is_passed_over(
+    gateway: AsyncStore, store: Store
+):
+    for name in "ab":
+        store.announce(info(name, 1))
+    bulk = await submit(gateway, 1)
+    claim = store.claim("a")
+    assert claim is not None
+    store.abandon(claim, "hung")
+    urgent = await submit(gateway, 100, job_class=JobClass.INTERACTIVE)
+    for _ in range(25):
+        assert run_claim(store, "a", seconds=1.0) == urgent
+    assert run_claim(store, "b", seconds=1.0) == bulk
 
 
 async def test_a_first_claim_starts_the_job(gateway: AsyncStore, store: Store):

@@ -38,6 +38,9 @@ from worker.store import (
 MAX_ATTEMPTS = 3
 NODES = 7
 SECONDS = 1 / 64
+FAILED_SECONDS = 1.0
+PASSED_SECONDS = 19 * Settings().claim_time
+"""Workers' time given to more urgent classes after which one that waits comes first."""
 
 
 @dataclass
@@ -106,6 +109,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.jobs: dict[JobId, ModelJob] = {}
         self.claims: list[Claim] = []
         self.lost_claims = 0
+        self.passed = dict.fromkeys(JobClass, 0.0)
 
     def teardown(self) -> None:
         for job_id in self.present():
@@ -205,8 +209,9 @@ class StoreMachine(RuleBasedStateMachine):
         if claim is None:
             assert not any(job.claimable for job in self.jobs.values())
             return
-        waiting = {job.job_class for job in self.jobs.values() if job.claimable}
-        assert self.jobs[claim.job_id].job_class == min(waiting, key=list(JobClass).index)
+        waiting = self.waiting_classes()
+        due = [job_class for job_class in waiting if self.passed[job_class] >= PASSED_SECONDS]
+        assert self.jobs[claim.job_id].job_class == (due or waiting)[0]
         self.note_claim(claim)
         self.claims.append(claim)
 
@@ -239,6 +244,17 @@ class StoreMachine(RuleBasedStateMachine):
 
     # The model's side
 
+    def waiting_classes(self) -> list[JobClass]:
+        """Return the classes with claimable units, the most urgent first."""
+        found = {job.job_class for job in self.jobs.values() if job.claimable}
+        return [job_class for job_class in JobClass if job_class in found]
+
+    def note_time(self, claim: Claim, seconds: float) -> None:
+        order = list(JobClass)
+        for other in self.waiting_classes():
+            if order.index(other) > order.index(self.jobs[claim.job_id].job_class):
+                self.passed[other] += seconds
+
     def draw_claim(self, data: st.DataObject) -> Claim:
         """Return a claim made before: mostly one that still holds something, of many units."""
         current = [claim for claim in self.claims if self.held(claim)]
@@ -266,6 +282,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def note_claim(self, claim: Claim) -> None:
         job = self.jobs[claim.job_id]
+        self.passed[job.job_class] = 0.0
         job.is_begun = True
         assert claim.units
         for claimed in claim.units:
@@ -291,6 +308,7 @@ class StoreMachine(RuleBasedStateMachine):
             if is_failure:
                 self.note_failure(claim, unit, payload.decode())
             else:
+                self.note_time(claim, SECONDS)
                 unit.owner = None
                 self.jobs[claim.job_id].done_attempts += 1
                 unit.row = RowKind.RESULT, payload
@@ -310,6 +328,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def note_failure(self, claim: Claim, unit: Unit, cause: str | None) -> bool:
         """Note a failed attempt; return whether the unit is given up."""
+        self.note_time(claim, FAILED_SECONDS)
         unit.owner = None
         self.jobs[claim.job_id].done_attempts += 1
         if unit.attempts < MAX_ATTEMPTS:

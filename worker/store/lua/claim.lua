@@ -1,11 +1,13 @@
 #!lua flags=allow-oom
 -- Gives a worker the next units: of the most urgent class, of the client whose turn it is, of its
--- oldest job; passing over those that have nothing for this worker.
+-- oldest job; passing over those that have nothing for this worker. A class that was passed over for
+-- long comes first for once.
 -- ARGV: worker, lease in ms, microseconds of work wanted, most units.
 -- Returns nothing, or {token, job id, kind, spec, {index...}, {unit...}, {attempt...}, 1 if somebody
 -- attends the job}.
 local worker, lease, wanted_us, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
+local SHARE = 20 -- one claim's time of so many is for a less urgent class that waits
 local LOOKS = 16 -- units to be tried again that are looked at, at most, to find one for this worker
 local now = now_ms()
 
@@ -42,9 +44,24 @@ local function is_untried(id)
   return tonumber(call('HGET', job_key(id), 'claimable')) > call('ZCARD', job_key(id) .. ':retry')
 end
 
+-- The classes in the order in which they are looked at.
+local function class_order()
+  local order = {}
+  for _, class in ipairs(CLASSES) do
+    local passed = tonumber(call('HGET', 'tw:load', 'passed_us:' .. class) or 0)
+    if passed >= (SHARE - 1) * wanted_us then
+      table.insert(order, class)
+    end
+  end
+  for _, class in ipairs(CLASSES) do
+    table.insert(order, class)
+  end
+  return order
+end
+
 -- The job to take units from, its class, and the unit to be tried again, if it is one.
 local function next_job()
-  for _, class in ipairs(CLASSES) do
+  for _, class in ipairs(class_order()) do
     local turns = 'tw:turns:' .. class
     for turn = 0, call('ZCARD', turns) - 1 do
       local client = call('ZRANGE', turns, turn, turn)[1]
@@ -54,6 +71,7 @@ local function next_job()
         local retry = next_retry(id)
         if retry or is_untried(id) then
           call('ZADD', turns, next_number(), client)
+          call('HDEL', 'tw:load', 'passed_us:' .. class)
           return id, class, retry
         end
       end

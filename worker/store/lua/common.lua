@@ -3,6 +3,7 @@
 
 local CLASSES = {'INTERACTIVE', 'BULK', 'BACKGROUND'} -- the most urgent first
 local PARTS = {':units', ':rows', ':order', ':retry', ':tried', ':owners'}
+local FAILED_US = 1000000 -- of workers' time that an attempt counts for that failed
 local ELSEWHERE_MS = 10000 -- how long a unit that failed is left to workers that have not tried it
 local call = redis.call
 
@@ -81,6 +82,17 @@ end
 -- alone may be another's.
 local function holds(token, id)
   return call('HGET', 'tw:claim:' .. token, 'job') == id
+end
+
+-- Counts time that workers gave to a class against the less urgent ones that wait meanwhile.
+local function count_time(class, us)
+  local is_less_urgent = false
+  for _, other in ipairs(CLASSES) do
+    if is_less_urgent and call('EXISTS', 'tw:turns:' .. other) == 1 then
+      call('HINCRBY', 'tw:load', 'passed_us:' .. other, text(us))
+    end
+    is_less_urgent = is_less_urgent or other == class
+  end
 end
 
 local function close_claim(token)
@@ -181,6 +193,7 @@ end
 -- Ends a failed attempt at a unit that nobody holds any more: it waits to be tried alone, or after
 -- `max_attempts` is given up. Returns whether it waits.
 local function fail_unit(id, index, worker, max_attempts, cause)
+  count_time(call('HGET', job_key(id), 'class'), FAILED_US)
   local names = tried_by(id, index)
   table.insert(names, worker)
   local text_of_names = table.concat(names, ' ')

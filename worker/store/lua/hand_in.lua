@@ -33,6 +33,7 @@ if accepted > 0 then
     call('HINCRBY', key, field, text(count))
     call('HINCRBY', 'tw:totals', field, text(count))
   end
+  count_time(class, search_us)
   call('HINCRBY', key, 'done', done)
   call('HINCRBY', 'tw:totals', 'positions', done)
   call('HINCRBY', 'tw:load', 'claimed:' .. class, -accepted)
