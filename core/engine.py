@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.lead import LEAD, SHARED_WORDS, STOP, find_lead_depth
 from core.limits import MAX_DEPTH, MAX_NODES, Limits, size_table
 from core.notation import MoveError
 from core.position import Position
@@ -23,8 +24,6 @@ _STOP_NAMES = {
     int(STOPPED_BY_WORD): "stopped",
     int(STOPPED_BY_CLOCK): "movetime",
 }
-# Words of the stop array: read by the first thread, and by those that help it.
-_STOP_FIRST, _STOP_HELPERS = 0, 1
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class Engine:
         self._keep = keep
         self._records: dict[str, list[Record]] = {}
         self._table: NDArray[np.uint64] = np.zeros(0, dtype=np.uint64)
-        self._stop: NDArray[np.uint64] = np.zeros(2, dtype=np.uint64)
+        self._shared: NDArray[np.uint64] = np.zeros(SHARED_WORDS, dtype=np.uint64)
         self._latest: tuple[list[NDArray[Any]], Position] | None = None
 
     def search(self, position: Position, limits: Limits) -> Analysis:
@@ -110,7 +109,7 @@ class Engine:
         legal.
         """
         begin = time.monotonic_ns()
-        self._stop[:] = 0
+        self._shared[:] = 0
         self._latest = None
         result = position.outcome()
         if result:
@@ -125,14 +124,14 @@ class Engine:
         for helper in helpers:
             helper.start()
         entry.search_root(records[0], TR)
-        self._stop[_STOP_HELPERS] = 1
+        self._shared[STOP] = 1
         for helper in helpers:
             helper.join()
         return self._report(position, limits, begin)
 
     def stop(self) -> None:
         """End the search that runs now, within about a thousand nodes; from another thread."""
-        self._stop[:] = 1
+        self._shared[STOP] = 1
 
     @property
     def nodes(self) -> int:
@@ -144,7 +143,7 @@ class Engine:
         if self._latest is None:
             return None
         records, position = self._latest
-        depth, lines = _read_lines(records[0], position)
+        depth, lines = self._read_lines(records, position)
         if depth == 0:
             return None
         return Progress(depth, _find_seldepth(records), self.nodes, lines)
@@ -179,25 +178,32 @@ class Engine:
             R["max_depth"] = limits.depth or MAX_DEPTH
             R["mate_plies"] = 2 * limits.mate - 1 if limits.mate else 0
             R["deadline"] = begin + limits.movetime * 1_000_000 if limits.movetime else 0
-            R["stop_address"] = self._stop[min(thread, _STOP_HELPERS) :].ctypes.data
+            R["shared_address"] = self._shared.ctypes.data
             R["lines_wanted"] = min(limits.multipv, candidates)
             R["excluded"][0, : len(ignored)] = ignored
             R["excluded_count"] = R["ignored_count"] = len(ignored)
             R["tt_address"] = self._table.ctypes.data
             R["tt_mask"] = words // WORDS_PER_ENTRY - 1
             arrays.append(R)
-        for R in arrays[1:]:
-            # They go on until the first thread is done.
-            R["max_depth"], R["lines_wanted"] = MAX_DEPTH, 1
         return arrays
+
+    def _read_lines(
+        self, records: list[NDArray[Any]], position: Position
+    ) -> tuple[int, list[Line]]:
+        """Return the last finished depth and its lines: the first thread's, unless it is behind."""
+        depth, lines = _read_lines(records[0], position)
+        lead = int(find_lead_depth(self._shared[LEAD]))
+        for R in records[1:]:
+            if depth < lead:
+                depth, lines = _read_lines(R, position)
+        return depth, lines
 
     def _report(self, position: Position, limits: Limits, begin: int) -> Analysis:
         assert self._latest is not None
         records = self._latest[0]
-        R = records[0]
-        depth, lines = _read_lines(R, position)
+        depth, lines = self._read_lines(records, position)
         best = lines[0]
-        stopped = int(R["stopped"][0])
+        stopped = int(records[0]["stopped"][0])
         verdict = None
         if limits.mate:
             is_proved = best.score.mate is not None and 0 < best.score.mate <= limits.mate

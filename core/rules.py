@@ -73,8 +73,8 @@ SEARCH_FIELDS: list[tuple[Any, ...]] = [
     ("max_nodes", np.uint64),
     ("max_depth", np.int64),
     ("deadline", np.uint64),
-    # Where a word lies that may be written at any time: nonzero ends the search.
-    ("stop_address", np.uint64),
+    # Where the words lie that the threads of the search share: see core/lead.py.
+    ("shared_address", np.uint64),
     # 1 and more for threads that help the first one; lines wanted, at most the moves considered.
     ("thread", np.uint64),
     ("lines_wanted", np.uint64),

@@ -12,6 +12,14 @@ import numpy as np
 
 from core.bind import generic
 from core.bits import U0, U1, U2, load_word, read_clock, subtract
+from core.lead import (
+    STOP,
+    find_lead,
+    find_lead_depth,
+    find_lead_move,
+    find_lead_score,
+    take_lead,
+)
 from core.ordering import (
     KILLER_VALUE,
     QUIET_VALUE,
@@ -43,7 +51,7 @@ from core.rules import (
 from core.score import DRAW, INFINITY, MATE, MIN_MATE
 from core.tt import EXACT, LOWER, UPPER, find_bound, find_depth, find_move, find_score, probe, store
 
-# Stop word and clock are read every so many nodes; a power of two.
+# The shared words and the clock are read every so many nodes; a power of two.
 _POLL_MASK = np.uint64(1024 - 1)
 _LAST_PLY = np.uint64(MAX_PLY - 2)
 
@@ -51,6 +59,8 @@ _LAST_PLY = np.uint64(MAX_PLY - 2)
 STOPPED_BY_NODES = np.uint64(1)
 STOPPED_BY_WORD = np.uint64(2)
 STOPPED_BY_CLOCK = np.uint64(3)
+# Another thread was sooner: only the iteration under way is given up.
+_OVERTAKEN = np.uint64(4)
 
 # How far, in plies, a mate that was found is searched for again without pruning, to have its exact
 # distance. It costs what a full search of that depth costs.
@@ -127,10 +137,12 @@ def count_node(S: Any) -> Any:
         return True
     S.nodes += U1
     if S.nodes & _POLL_MASK == U0:
-        if load_word(S.stop_address, U0) != U0:
+        if load_word(S.shared_address, STOP) != U0:
             S.stopped = STOPPED_BY_WORD
         elif S.deadline != U0 and read_clock() >= S.deadline:
             S.stopped = STOPPED_BY_CLOCK
+        elif S.salt == U0 and find_lead_depth(find_lead(S.shared_address)) >= S.depth:
+            S.stopped = _OVERTAKEN
     return S.stopped != U0
 
 
@@ -408,41 +420,52 @@ def deepen(S: Any, T: Any) -> None:
     The result is the published lines: of the last depth that was finished, or, if only one line is
     wanted, a better move that was found in the next. Before depth 1 that is a guess. Ends early
     once the exact distance of a mate is known, one line being wanted.
+
+    Several threads race: each takes up the depth after the lead, every other one the depth after
+    that, and whoever is overtaken gives up its own. So much of what a thread searches is in the
+    table already, and a depth takes as long as it takes the luckiest.
     """
     guess_line(S, T)
-    depth = np.int64(1)
     # Once it is known that there is none, mates in fewer plies than this.
     refuted = np.int64(0)
-    while depth <= S.max_depth:
-        # Every other thread goes a ply ahead.
-        S.depth = depth + np.int64(S.thread & U1)
+    lead = find_lead_depth(find_lead(S.shared_address))
+    while lead < S.max_depth:
+        S.depth = min(lead + 1 + np.int64(S.thread & U1), S.max_depth)
         search_lines(S, T, S.depth)
-        if S.stopped != U0:
+        if S.stopped == _OVERTAKEN:
+            S.stopped = U0
+        elif S.stopped != U0:
             if S.lines_wanted == U1 and S.pv_length[0] > U0 and abs(S.root_score) < MIN_MATE:
                 keep_line(S, U0, S.root_score)
                 publish_lines(S, S.line_depths[S.line_page])
             return
-        publish_lines(S, np.uint64(depth))
-        known = S.line_scores[S.line_page, 0]
-        if S.lines_wanted == U1 and abs(known) >= MIN_MATE:
-            plies = MATE - abs(known)
-            if plies <= _PROOF_PLIES or (refuted == 0 and plies <= depth):
-                if prove_distance(S, T, known) or S.stopped != U0:
+        else:
+            publish_lines(S, np.uint64(S.depth))
+            known = S.line_scores[S.line_page, 0]
+            if S.lines_wanted == U1 and abs(known) >= MIN_MATE:
+                plies = MATE - abs(known)
+                if plies <= _PROOF_PLIES or (refuted == 0 and plies <= S.depth):
+                    if prove_distance(S, T, known) or S.stopped != U0:
+                        return
+                    refuted = np.int64(_PROOF_PLIES + 1)
+                if plies <= refuted + 1:
                     return
-                refuted = np.int64(_PROOF_PLIES + 1)
-            if plies <= refuted + 1:
-                return
-        depth += 1
+            take_lead(S.shared_address, S.depth, S.lines[S.line_page, 0, 0], known)
+        lead = find_lead_depth(find_lead(S.shared_address))
 
 
 @generic
 def search_lines(S: Any, T: Any, depth: Any) -> None:
     """Find the lines wanted, each after the first without the first moves of those before."""
     last = S.line_page
+    lead = find_lead(S.shared_address)
     S.excluded_count = S.ignored_count
     for rank in range(S.lines_wanted):
         guess = np.int64(0)
-        if rank < S.line_counts[last]:
+        if rank == 0 and lead != U0:
+            S.first_move = find_lead_move(lead)
+            guess = find_lead_score(lead)
+        elif rank < S.line_counts[last]:
             S.first_move = S.lines[last, rank, 0]
             guess = S.line_scores[last, rank]
         score = search_window(S, T, depth, guess)

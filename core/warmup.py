@@ -12,6 +12,7 @@ from filelock import FileLock
 from core.counting import CountTable
 from core.games import GAMES, VARIANTS, Game, load_game
 from core.jit import CACHE_DIRECTORY, IS_JIT_ON
+from core.lead import SHARED_WORDS
 from core.rules import MAX_MOVES
 
 
@@ -53,8 +54,8 @@ def run_kernels(game: Game) -> None:
     counts = CountTable(1)
     entry.count_lines_hashed(R, TR, np.uint64(3), counts.address, counts.mask)
     table = np.zeros(2, dtype=np.uint64)
-    stop = np.zeros(1, dtype=np.uint64)
-    R["tt_address"], R["stop_address"] = table.ctypes.data, stop.ctypes.data
+    shared = np.zeros(SHARED_WORDS, dtype=np.uint64)
+    R["tt_address"], R["shared_address"] = table.ctypes.data, shared.ctypes.data
     R["max_nodes"], R["max_depth"], R["lines_wanted"] = 100, 2, 1
     entry.search_root(R, TR)
     entry.list_moves(R, TR)

@@ -11,9 +11,11 @@ import pytest
 
 from core.engine import Analysis, Engine
 from core.games import VARIANTS
+from core.lead import SHARED_WORDS, take_lead
 from core.limits import MAX_DEPTH, MAX_NODES, Limits, size_table
 from core.notation import MoveError
 from core.position import Position
+from core.record import Record
 from core.rules import MAX_HISTORY
 from core.score import MATE, MIN_MATE, Score, unpack_score
 from core.search import STOPPED_BY_WORD
@@ -422,6 +424,40 @@ def test_threads_search_within_the_limits(variant: str, threads: int) -> None:
     # One thread is deterministic whatever others did before.
     alone = Limits(nodes=2000)
     assert show(engine.search(Position(variant), alone)) == show(search(variant, nodes=2000))
+
+
+@each_variant
+def test_threads_find_as_many_lines_as_one(variant: str) -> None:
+    position = Position(variant)
+    found = Engine().search(position, Limits(depth=6, threads=2, multipv=4))
+    assert (found.depth, [line.rank for line in found.lines]) == (6, [1, 2, 3, 4])
+    assert len({line.pv[0] for line in found.lines}) == 4
+    assert found.bestmove == found.lines[0].pv[0]
+
+
+@each_variant
+def test_a_thread_that_is_overtaken_goes_on_after_the_lead(variant: str) -> None:
+    """The last depth wanted, taken by another thread: nothing is left to do."""
+    shared, table = np.zeros(SHARED_WORDS, dtype=np.uint64), np.zeros(1 << 17, dtype=np.uint64)
+    position = Position(variant)
+    record = Record(position.game)
+    position.write_state(record)
+    R = record.array
+    R["tt_address"], R["tt_mask"] = table.ctypes.data, (1 << 16) - 1
+    R["shared_address"] = shared.ctypes.data
+    R["max_nodes"], R["max_depth"], R["lines_wanted"] = MAX_NODES, MAX_DEPTH, 1
+    tables = position.game.rules.TABLES
+    thread = threading.Thread(target=position.game.entry.search_root, args=(R, tables), daemon=True)
+    thread.start()
+    pause = threading.Event()
+    while R["line_depths"][0].max() == 0:
+        pause.wait(0.001)
+    move = np.uint64(position.packed_moves()[position.legal_moves[0]])
+    take_lead(np.uint64(shared.ctypes.data), np.int64(MAX_DEPTH), move, np.int64(0))
+    thread.join(60)
+    assert not thread.is_alive()
+    assert R["stopped"][0] == 0
+    assert 0 < R["line_depths"][0].max() < MAX_DEPTH
 
 
 @each_variant
