@@ -11,6 +11,7 @@ from core.notation import escape_text
 from core.version import ENGINE_VERSION, RULES_VERSION
 from gateway.callers import is_printable_ascii
 from gateway.kinds import KINDS, Submission, find_kind
+from gateway.outlook import Outlook
 from gateway.status import FieldFault, InvalidRequest, RequestIdReused, UnknownJob
 from tilewarp.v1 import jobs_pb2
 from worker.settings import Settings
@@ -181,8 +182,8 @@ async def find_job(name: str, client: str, store: AsyncStore) -> Job:
     return job
 
 
-def show_job(job: Job) -> jobs_pb2.Job:
-    """Return the job as it is shown to its client."""
+def show_job(job: Job, outlook: Outlook) -> jobs_pb2.Job:
+    """Return the job, and what lies before it, as it is shown to its client."""
     return jobs_pb2.Job(
         name=PREFIX + job.job_id,
         kind=KINDS[job.kind].NUMBER,
@@ -197,6 +198,10 @@ def show_job(job: Job) -> jobs_pb2.Job:
         end_time=_show_time(job.ended_ms),
         expire_time=_show_time(job.expires_ms),
         error=job.error,
+        wait_reason=outlook.wait_reason,
+        place=outlook.place,
+        units_before=outlook.units_before,
+        expected_end_time=_show_time(outlook.end_ms),
     )
 
 

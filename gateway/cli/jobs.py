@@ -3,9 +3,9 @@
 import click
 
 from gateway.cli.errors import JobNotDone
-from gateway.cli.progress import CountBar
 from gateway.cli.remote import (
     call_gateway,
+    job_bar,
     print_results,
     remote_options,
     show_fields,
@@ -59,13 +59,10 @@ def watch(name: str, target: str, client_name: str | None, as_json: bool) -> Non
 
     async def work(client: Client) -> jobs_pb2.Job:
         job = await client.get_job(name)
-        with CountBar() as bar:
+        async with job_bar(client, name):
             async for job in client.watch_job(name):
                 if as_json:
                     click.echo(dump(job_object(job)))
-                counts = job.counts
-                ready = counts.done + counts.rejected + counts.quarantined
-                bar.update(ready, counts.total)
         return job
 
     job = call_gateway(target, client_name, work)

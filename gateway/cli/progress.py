@@ -1,11 +1,11 @@
-"""A progress bar for what counts units in this process."""
+"""A progress bar for what counts units."""
 
 import sys
 import time
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 BAR_AFTER_SECONDS = 2.0
 
@@ -19,11 +19,12 @@ class CountBar:
             BarColumn(),
             TaskProgressColumn(),
             TimeRemainingColumn(),
+            TextColumn("{task.description}"),
             console=Console(stderr=True),
             transient=True,
         )
         self._task = self._progress.add_task("", total=None)
-        self._is_on_terminal = sys.stdout.isatty() and sys.stderr.isatty()
+        self.is_on_terminal = sys.stdout.isatty() and sys.stderr.isatty()
 
     def __enter__(self) -> "CountBar":
         """Begin to count the seconds."""
@@ -39,9 +40,9 @@ class CountBar:
         if self._progress.live.is_started:
             self._progress.stop()
 
-    def update(self, done: int, total: int) -> None:
-        """Show how far the work is."""
-        if not self._is_on_terminal or time.monotonic() - self._begin < BAR_AFTER_SECONDS:
+    def update(self, done: int, total: int, note: str = "") -> None:
+        """Show how far the work is, with a note beside it."""
+        if not self.is_on_terminal or time.monotonic() - self._begin < BAR_AFTER_SECONDS:
             return
         self._progress.start()
-        self._progress.update(self._task, completed=done, total=total)
+        self._progress.update(self._task, completed=done, total=total, description=note)

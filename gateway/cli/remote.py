@@ -1,7 +1,8 @@
 """What the commands that call a gateway share: their options, their errors, and printed results."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 import click
@@ -11,10 +12,12 @@ import grpc.aio
 from gateway.cli.errors import JobNotDone, ServiceAway, WrongInput
 from gateway.cli.options import json_option
 from gateway.cli.progress import CountBar
-from gateway.cli.rows import ROW_HEADER, dump, row_object, row_text, state_name
+from gateway.cli.rows import ROW_HEADER, dump, outlook_text, row_object, row_text, state_name
 from gateway.client import DEFAULT_GATEWAY, Client
 from tilewarp.v1 import jobs_pb2
 
+LOOK_SECONDS = 1.0
+"""Between looks at a job whose progress is shown."""
 PATIENCE_SECONDS = 30.0
 """How long a command that was in touch with the service waits for it to come back."""
 
@@ -99,10 +102,10 @@ async def print_results(
         JobNotDone: the job was cancelled, failed or lost, or positions were given up.
         WrongInput: positions were refused.
     """
-    printed = rejected = failed = 0
+    rejected = failed = 0
     if not as_json:
         click.echo(ROW_HEADER)
-    with CountBar() as bar:
+    async with job_bar(client, job.name):
         async for row in client.stream_results(job.name, order, follow=follow):
             line = lines[row.index] if lines is not None else None
             if as_json:
@@ -111,8 +114,6 @@ async def print_results(
                 click.echo(row_text(row, row.index if line is None else line))
             rejected += row.WhichOneof("outcome") == "rejection"
             failed += row.WhichOneof("outcome") == "failure"
-            printed += 1
-            bar.update(printed, job.counts.total)
     job = await client.get_job(job.name)
     if job.state in (
         jobs_pb2.JOB_STATE_CANCELLED,
@@ -124,6 +125,28 @@ async def print_results(
         raise WrongInput(f"{rejected} of {job.counts.total} positions were refused")
     if failed:
         raise JobNotDone(f"{failed} of {job.counts.total} positions were given up")
+
+
+@asynccontextmanager
+async def job_bar(client: Client, name: str) -> AsyncIterator[None]:
+    """Show on a terminal how far a job is and what lies before it, while the block runs."""
+    with CountBar() as bar:
+        showing = asyncio.create_task(_show_progress(client, name, bar))
+        try:
+            yield
+        finally:
+            showing.cancel()
+            await asyncio.wait([showing])
+
+
+async def _show_progress(client: Client, name: str, bar: CountBar) -> None:
+    with suppress(grpc.aio.AioRpcError):  # what the block calls will say it
+        while bar.is_on_terminal:
+            await asyncio.sleep(LOOK_SECONDS)
+            job = await client.get_job(name)
+            counts = job.counts
+            ready = counts.done + counts.rejected + counts.quarantined
+            bar.update(ready, counts.total, outlook_text(job))
 
 
 def show_fields(fields: dict[str, Any]) -> str:

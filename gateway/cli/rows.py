@@ -13,7 +13,8 @@ ROW_HEADER = (
     "position and line"
 )
 JOB_HEADER = (
-    f"{'name':<32} {'state':<10} {'done':>7} {'wrong':>6} {'total':>7} {'nodes':>13}  created"
+    f"{'name':<32} {'state':<10} {'done':>7} {'wrong':>6} {'total':>7} {'nodes':>13}  "
+    f"{'created':<24}  why it waits, when it ends"
 )
 SHOWN_MOVES = 6
 """Moves of a line in the table; JSON has them all."""
@@ -170,6 +171,10 @@ def job_object(job: jobs_pb2.Job) -> dict[str, Any]:
         "ended": _time(job, "end_time"),
         "expires": _time(job, "expire_time"),
         "error": job.error or None,
+        "waits": wait_text(job),
+        "place": job.place or None,
+        "units_before": job.units_before,
+        "expected_end": _time(job, "expected_end_time"),
     }
 
 
@@ -179,8 +184,31 @@ def job_text(job: jobs_pb2.Job) -> str:
     return (
         f"{job.name:<32} {state_name(job):<10} {counts.done:>7} "
         f"{counts.rejected + counts.quarantined:>6} {counts.total:>7} {job.nodes:>13}  "
-        f"{_time(job, 'create_time') or '-'}"
+        f"{_time(job, 'create_time') or '-':<24}  {outlook_text(job)}"
     )
+
+
+def wait_text(job: jobs_pb2.Job) -> str | None:
+    """Return why a job waits; None when it does not."""
+    match job.wait_reason:
+        case jobs_pb2.WAIT_REASON_UNSPECIFIED:
+            return None
+        case jobs_pb2.WAIT_REASON_NO_WORKER:
+            return "no worker is up"
+        case jobs_pb2.WAIT_REASON_BEHIND if job.units_before:
+            return f"behind {job.units_before} units of more urgent or earlier work"
+        case jobs_pb2.WAIT_REASON_BEHIND:
+            return "behind many earlier jobs"
+        case jobs_pb2.WAIT_REASON_LEFT_TO_OTHERS:
+            return "what failed is left to other workers for some seconds"
+        case reason:
+            return _plain_name(jobs_pb2.WaitReason.Name(reason), "WAIT_REASON_")
+
+
+def outlook_text(job: jobs_pb2.Job) -> str:
+    """Return why a job waits and when it is expected to end, as far as that is known."""
+    waits, end = wait_text(job), _time(job, "expected_end_time")
+    return ", ".join(filter(None, [waits and f"waits: {waits}", end and f"ends about {end}"]))
 
 
 def state_name(job: jobs_pb2.Job) -> str:

@@ -1,12 +1,12 @@
 """JobService: submissions, looks, streams, pauses and cancellation, each against the store."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from gateway.callers import find_client
-from gateway.events import JobEvents
+from gateway.events import JobEvents, JobWaiter
 from gateway.jobs import (
     PREFIX,
     STATES,
@@ -17,6 +17,7 @@ from gateway.jobs import (
     submit,
 )
 from gateway.kinds import KINDS
+from gateway.outlook import Outlook, find_outlook
 from gateway.status import FieldFault, InvalidRequest, UnknownJob, WrongState
 from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc
 from worker.settings import Settings
@@ -24,6 +25,8 @@ from worker.store import AsyncStore, Job, JobId, JobLostError, JobNotFoundError,
 
 WATCH_PAUSE = 0.25
 """Seconds between messages of progress, unless the job's state changes."""
+LOOK_SECONDS = 1.0
+"""Between looks at what comes before a job of which nothing is heard."""
 
 ORDERS = {
     jobs_pb2.RESULT_ORDER_UNSPECIFIED: RowOrder.FINISHED,
@@ -58,7 +61,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         client = find_client(context, self._settings)
         job_id = await submit(request_iterator, client, self._store, self._settings)
         self._announce()
-        return jobs_pb2.CreateJobResponse(job=show_job(await self._store.job(job_id)))
+        return jobs_pb2.CreateJobResponse(job=await self._show(await self._store.job(job_id)))
 
     async def GetJob(
         self, request: jobs_pb2.GetJobRequest, context: Any
@@ -68,7 +71,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
             job = await find_job(request.name, find_client(context, self._settings), self._store)
         except JobLostError:
             return jobs_pb2.GetJobResponse(job=show_lost_job(request.name))
-        return jobs_pb2.GetJobResponse(job=show_job(job))
+        return jobs_pb2.GetJobResponse(job=await self._show(job))
 
     async def ListJobs(
         self, request: jobs_pb2.ListJobsRequest, context: Any
@@ -81,9 +84,10 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         size = min(request.page_size or self._settings.max_page, self._settings.max_page)
         cursor = _parse_count(request.page_token, "page_token") if request.page_token else None
         page = await self._store.jobs(client, size, cursor)
+        outlooks = await self._find_outlooks(page.jobs)
         wanted = [
-            show_job(job)
-            for job in page.jobs
+            show_job(job, outlook)
+            for job, outlook in zip(page.jobs, outlooks, strict=True)
             if request.state in (jobs_pb2.JOB_STATE_UNSPECIFIED, STATES[job.state])
             and request.kind in (jobs_pb2.JOB_KIND_UNSPECIFIED, KINDS[job.kind].NUMBER)
         ]
@@ -98,20 +102,21 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         try:
             job = await find_job(request.name, client, self._store)
             with self._events.follow(job.job_id) as waiter:
-                yield jobs_pb2.WatchJobResponse(job=show_job(job))
+                (outlook,) = await self._find_outlooks([job])
+                yield jobs_pb2.WatchJobResponse(job=show_job(job, outlook))
                 clock = asyncio.get_running_loop().time
-                sent, sent_at = job, clock()
-                while not sent.state.is_ended:
-                    await waiter.wait()
-                    job = await self._look(sent)
+                sent, sent_at = (job, outlook), clock()
+                while not job.state.is_ended:
+                    await _wait(waiter, LOOK_SECONDS)
+                    state, job = job.state, await self._look(job)
                     # Progress may wait a little for more of it; another state may not.
-                    while job.state == sent.state and (rest := sent_at + WATCH_PAUSE - clock()) > 0:
-                        with suppress(TimeoutError):
-                            await asyncio.wait_for(waiter.wait(), rest)
-                        job = await self._look(sent)
-                    if job != sent:
-                        yield jobs_pb2.WatchJobResponse(job=show_job(job))
-                        sent, sent_at = job, clock()
+                    while job.state == state and (rest := sent_at + WATCH_PAUSE - clock()) > 0:
+                        await _wait(waiter, rest)
+                        job = await self._look(job)
+                    (outlook,) = await self._find_outlooks([job])
+                    if (job, outlook) != sent:
+                        yield jobs_pb2.WatchJobResponse(job=show_job(job, outlook))
+                        sent, sent_at = (job, outlook), clock()
         except JobLostError:
             yield jobs_pb2.WatchJobResponse(job=show_lost_job(request.name))
 
@@ -155,7 +160,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
     ) -> jobs_pb2.CancelJobResponse:
         """Cancel a job; one that has ended stays as it is."""
         job = await self._move(self._store.cancel, request.name, context)
-        return jobs_pb2.CancelJobResponse(job=show_job(job))
+        return jobs_pb2.CancelJobResponse(job=await self._show(job))
 
     async def PauseJob(
         self, request: jobs_pb2.PauseJobRequest, context: Any
@@ -163,7 +168,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         """Hold a job back; a paused one stays as it is."""
         job = await self._move(self._store.pause, request.name, context)
         _refuse_ended(job)
-        return jobs_pb2.PauseJobResponse(job=show_job(job))
+        return jobs_pb2.PauseJobResponse(job=await self._show(job))
 
     async def ResumeJob(
         self, request: jobs_pb2.ResumeJobRequest, context: Any
@@ -172,7 +177,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         job = await self._move(self._store.resume, request.name, context)
         _refuse_ended(job)
         self._announce()
-        return jobs_pb2.ResumeJobResponse(job=show_job(job))
+        return jobs_pb2.ResumeJobResponse(job=await self._show(job))
 
     async def _move(self, move: Callable[[JobId], Awaitable[Job]], name: str, context: Any) -> Job:
         """Change the state of a caller's job and return it."""
@@ -184,12 +189,30 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
         except JobNotFoundError:
             raise UnknownJob(name) from None
 
+    async def _show(self, job: Job) -> jobs_pb2.Job:
+        (outlook,) = await self._find_outlooks([job])
+        return show_job(job, outlook)
+
+    async def _find_outlooks(self, jobs: Sequence[Job]) -> list[Outlook]:
+        """Return what lies before each of a client's jobs."""
+        if all(job.state.is_ended for job in jobs):
+            return [Outlook()] * len(jobs)
+        queue = await self._store.queue(jobs[0].client)
+        return [find_outlook(job, queue) for job in jobs]
+
     async def _look(self, job: Job) -> Job:
         """Return the job as it stands now."""
         try:
             return await self._store.job(job.job_id)
         except JobNotFoundError:
             raise UnknownJob(PREFIX + job.job_id) from None
+
+
+async def _wait(waiter: JobWaiter, seconds: float) -> None:
+    """Wait for what happens to a job, for so long at most."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await waiter.wait()
 
 
 def _refuse_ended(job: Job) -> None:

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -169,7 +170,34 @@ def test_a_job_is_an_object() -> None:
     assert (shown["total"], shown["done"]) == (5, 2)
     assert shown["created"] == "2026-01-02T03:04:05Z"
     assert shown["ended"] is shown["error"] is None
+    assert shown["waits"] is shown["place"] is shown["expected_end"] is None
     assert job_text(job).split()[:3] == ["jobs/1", "RUNNING", "2"]
+
+
+@pytest.mark.parametrize(
+    ("waits", "text"),
+    [
+        ({"wait_reason": jobs_pb2.WAIT_REASON_NO_WORKER}, "no worker is up"),
+        ({"wait_reason": jobs_pb2.WAIT_REASON_PAUSED}, "paused"),
+        (
+            {"wait_reason": jobs_pb2.WAIT_REASON_BEHIND, "units_before": 7},
+            "behind 7 units of more urgent or earlier work",
+        ),
+        ({"wait_reason": jobs_pb2.WAIT_REASON_BEHIND}, "behind many earlier jobs"),
+        ({"wait_reason": jobs_pb2.WAIT_REASON_NEXT}, "next"),
+        (
+            {"wait_reason": jobs_pb2.WAIT_REASON_LEFT_TO_OTHERS},
+            "what failed is left to other workers for some seconds",
+        ),
+    ],
+)
+def test_a_job_says_why_it_waits_and_when_it_ends(waits: dict[str, Any], text: str) -> None:
+    job = jobs_pb2.Job(name="jobs/1", place=3, **waits)
+    job.expected_end_time.FromJsonString("2026-01-02T03:04:05Z")
+    shown = job_object(job)
+    assert (shown["waits"], shown["place"]) == (text, 3)
+    assert shown["expected_end"] == "2026-01-02T03:04:05Z"
+    assert job_text(job).endswith(f"  waits: {text}, ends about 2026-01-02T03:04:05Z")
 
 
 def test_lines_are_counted_and_blank_ones_skipped() -> None:

@@ -35,6 +35,7 @@ from worker.store import (
     UnitIndex,
     WorkerInfo,
 )
+from worker.store.queue import MAX_JOBS
 
 
 async def outwait(gateway: AsyncStore, settings: Settings) -> Swept:
@@ -301,6 +302,53 @@ async def test_a_first_claim_starts_the_job(gateway: AsyncStore, store: Store):
         ("analysis", JobState.QUEUED): 0,
         ("analysis", JobState.RUNNING): 1,
     }
+
+
+# The queue
+
+
+async def test_the_queue_is_as_its_client_sees_it(gateway: AsyncStore, store: Store):
+    store.announce(info("a", 3))
+    empty = await gateway.queue("ann")
+    assert (empty.slots, empty.claims, empty.unit_seconds) == (3, 0, {})
+    first, second = await submit(gateway, 4), await submit(gateway, 2, rejected={0: b"bad"})
+    await submit(gateway, 5, client="bob")
+    background = await submit(gateway, 7, job_class=JobClass.BACKGROUND)
+    held = await submit(gateway, 9)
+    await gateway.pause(held)
+    claim = store.claim("a")
+    assert claim is not None
+    queue = await gateway.queue("ann")
+    assert queue.claims == 1
+    assert queue.load[JobClass.BULK] == ClassLoad(9, 1, paused=9)
+    assert queue.client_counts == {
+        JobClass.INTERACTIVE: 0,
+        JobClass.BULK: 2,
+        JobClass.BACKGROUND: 1,
+    }
+    assert queue.waiting == {
+        JobClass.INTERACTIVE: [],
+        JobClass.BULK: [(first, 3), (second, 1)],
+        JobClass.BACKGROUND: [(background, 7)],
+    }
+    assert (await gateway.queue("bob")).waiting[JobClass.BACKGROUND] == []
+
+
+async def test_no_more_of_a_queue_is_read_than_is_looked_at(gateway: AsyncStore):
+    jobs = [await submit(gateway, 1) for _ in range(MAX_JOBS + 1)]
+    queue = await gateway.queue("ann")
+    assert queue.waiting[JobClass.BULK] == [(job_id, 1) for job_id in jobs[:MAX_JOBS]]
+
+
+async def test_the_mean_time_of_units_follows_the_last_ones(gateway: AsyncStore, store: Store):
+    await submit(gateway, 100)
+    run_claim(store, seconds=8.0)
+    assert (await gateway.queue("ann")).unit_seconds == {JobClass.BULK: 8.0}
+    run_claim(store, seconds=16.0)
+    assert (await gateway.queue("ann")).unit_seconds == {JobClass.BULK: 9.0}
+    for _ in range(40):
+        run_claim(store, seconds=1.0)
+    assert 1.0 <= (await gateway.queue("ann")).unit_seconds[JobClass.BULK] < 1.1
 
 
 # Pauses

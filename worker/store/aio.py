@@ -23,6 +23,7 @@ from worker.store.parse import (
     parse_totals,
     parse_workers,
 )
+from worker.store.queue import read_queue
 from worker.store.steady import SteadyRedis
 from worker.store.types import (
     ClassLoad,
@@ -35,6 +36,7 @@ from worker.store.types import (
     JobNotFoundError,
     JobPage,
     NewJob,
+    Queue,
     RequestConflictError,
     Row,
     RowKind,
@@ -290,6 +292,11 @@ class AsyncStore:
         slots = sum(worker.slots for worker in await self.workers())
         claimable = sum(load.claimable for load in (await self.load()).values())
         return max(0, min(claimable, slots - int(claims)) - int(queued))
+
+    async def queue(self, client: str) -> Queue:
+        """Return what waits for workers, as a client sees it."""
+        slots = sum(worker.slots for worker in await self.workers())
+        return await read_queue(self._redis, client, slots)
 
     async def load(self) -> dict[JobClass, ClassLoad]:
         """Return the claimable and claimed units of every class."""

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from worker.store.types import JobId
+from worker.store.types import JobClass, JobId
 
 EPOCH = "tw:epoch"
 TOTALS = "tw:totals"
@@ -47,6 +47,16 @@ def progress(job_id: JobId) -> str:
 def client_jobs(client: str) -> str:
     """Return the key of a client's jobs by order of submission."""
     return f"tw:jobs:{client}"
+
+
+def queue(job_class: JobClass, client: str) -> str:
+    """Return the key of a client's jobs with claimable units."""
+    return f"tw:queue:{job_class}:{client}"
+
+
+def turns(job_class: JobClass) -> str:
+    """Return the key of the clients with claimable units."""
+    return f"tw:turns:{job_class}"
 
 
 def request(client: str, request_id: str) -> str:

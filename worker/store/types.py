@@ -262,6 +262,24 @@ class ClassLoad:
         return self.claimable + self.claimed + self.paused
 
 
+@dataclass(frozen=True, kw_only=True)
+class Queue:
+    """What waits for workers, as one client sees it."""
+
+    now_ms: int
+    slots: int
+    """Units that the workers there can run at once."""
+    claims: int
+    """Claims that run."""
+    load: Mapping[JobClass, ClassLoad]
+    unit_seconds: Mapping[JobClass, float]
+    """Mean search time of the last units; without a class of which none was handed in yet."""
+    client_counts: Mapping[JobClass, int]
+    """Clients with claimable units."""
+    waiting: Mapping[JobClass, Sequence[tuple[JobId, int]]]
+    """The client's jobs with claimable units and the number of these, in order; the first ones."""
+
+
 @dataclass(frozen=True)
 class Totals:
     """Exact counts since the store was first used; each is raised where a row is accepted."""

@@ -119,6 +119,42 @@ JOB_STATE_LOST: JobState.ValueType  # 7
 """It was accepted by a store that has since been emptied; nothing of it is left."""
 Global___JobState: _TypeAlias = JobState  # noqa: Y015
 
+class _WaitReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _WaitReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WaitReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    WAIT_REASON_UNSPECIFIED: _WaitReason.ValueType  # 0
+    """It does not wait, or has ended."""
+    WAIT_REASON_NO_WORKER: _WaitReason.ValueType  # 1
+    """No worker is up."""
+    WAIT_REASON_PAUSED: _WaitReason.ValueType  # 2
+    """It is paused."""
+    WAIT_REASON_BEHIND: _WaitReason.ValueType  # 3
+    """More urgent or earlier work comes first; `units_before` says how much."""
+    WAIT_REASON_NEXT: _WaitReason.ValueType  # 4
+    """It is next: the workers are busy, or about to take it."""
+    WAIT_REASON_LEFT_TO_OTHERS: _WaitReason.ValueType  # 5
+    """What is left of it failed on the workers that are free, and is left to others for some seconds."""
+
+class WaitReason(_WaitReason, metaclass=_WaitReasonEnumTypeWrapper):
+    """Why a job waits."""
+
+WAIT_REASON_UNSPECIFIED: WaitReason.ValueType  # 0
+"""It does not wait, or has ended."""
+WAIT_REASON_NO_WORKER: WaitReason.ValueType  # 1
+"""No worker is up."""
+WAIT_REASON_PAUSED: WaitReason.ValueType  # 2
+"""It is paused."""
+WAIT_REASON_BEHIND: WaitReason.ValueType  # 3
+"""More urgent or earlier work comes first; `units_before` says how much."""
+WAIT_REASON_NEXT: WaitReason.ValueType  # 4
+"""It is next: the workers are busy, or about to take it."""
+WAIT_REASON_LEFT_TO_OTHERS: WaitReason.ValueType  # 5
+"""What is left of it failed on the workers that are free, and is left to others for some seconds."""
+Global___WaitReason: _TypeAlias = WaitReason  # noqa: Y015
+
 class _ResultOrder:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -407,6 +443,10 @@ class Job(_message.Message):
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
     PERFT_COUNT_FIELD_NUMBER: _builtins.int
+    WAIT_REASON_FIELD_NUMBER: _builtins.int
+    PLACE_FIELD_NUMBER: _builtins.int
+    UNITS_BEFORE_FIELD_NUMBER: _builtins.int
+    EXPECTED_END_TIME_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, `jobs/ID`."""
     kind: Global___JobKind.ValueType
@@ -419,6 +459,16 @@ class Job(_message.Message):
     """Why it failed or was lost; empty otherwise."""
     perft_count: _builtins.str
     """Of a perft that has succeeded: all legal lines, a decimal number of any size; empty otherwise."""
+    wait_reason: Global___WaitReason.ValueType
+    """Why no worker has any of it now; unspecified when one has, and when the job has ended."""
+    place: _builtins.int
+    """Its place among its client's jobs of its class that wait for workers, from 1; 0 when it does not wait, and when
+    more jobs than are looked at come first.
+    """
+    units_before: _builtins.int
+    """Units that workers take before its next one, as far as is known now: of more urgent classes, of its client's earlier
+    jobs, and of other clients whose turns come between these.
+    """
     @_builtins.property
     def specification(self) -> Global___JobSpecification:
         """What it is to do."""
@@ -443,6 +493,12 @@ class Job(_message.Message):
     def expire_time(self) -> _timestamp_pb2.Timestamp:
         """When it and its results will be removed; absent before it has ended."""
 
+    @_builtins.property
+    def expected_end_time(self) -> _timestamp_pb2.Timestamp:
+        """When it will have ended if nothing more is submitted, from the time that units took so far; absent when nothing is
+        known of that, when no worker is up, and when it is paused.
+        """
+
     def __init__(
         self,
         *,
@@ -458,10 +514,14 @@ class Job(_message.Message):
         expire_time: _timestamp_pb2.Timestamp | None = ...,
         error: _builtins.str = ...,
         perft_count: _builtins.str = ...,
+        wait_reason: Global___WaitReason.ValueType = ...,
+        place: _builtins.int = ...,
+        units_before: _builtins.int = ...,
+        expected_end_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "create_time", b"create_time", "end_time", b"end_time", "expire_time", b"expire_time", "specification", b"specification", "start_time", b"start_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "create_time", b"create_time", "end_time", b"end_time", "expected_end_time", b"expected_end_time", "expire_time", b"expire_time", "specification", b"specification", "start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "create_time", b"create_time", "end_time", b"end_time", "error", b"error", "expire_time", b"expire_time", "kind", b"kind", "name", b"name", "nodes", b"nodes", "perft_count", b"perft_count", "specification", b"specification", "start_time", b"start_time", "state", b"state"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "create_time", b"create_time", "end_time", b"end_time", "error", b"error", "expected_end_time", b"expected_end_time", "expire_time", b"expire_time", "kind", b"kind", "name", b"name", "nodes", b"nodes", "perft_count", b"perft_count", "place", b"place", "specification", b"specification", "start_time", b"start_time", "state", b"state", "units_before", b"units_before", "wait_reason", b"wait_reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -6,6 +6,15 @@
 local token, id, lease, max_attempts = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local key, claim = job_key(id), 'tw:claim:' .. token
 
+local RECENT = 8 -- hand-ins that make most of a mean
+
+-- Keeps the mean time of a class's units, in which those of the last hand-ins weigh most.
+local function note_mean(class, us)
+  local field = 'unit_us:' .. class
+  local mean = call('HGET', 'tw:load', field) or us
+  call('HSET', 'tw:load', field, text(mean + (us - mean) / RECENT))
+end
+
 if not holds(token, id) then
   return {0, call('HGET', key, 'state') == 'CANCELLED' and 'cancelled' or 'lost'}
 end
@@ -34,6 +43,9 @@ if accepted > 0 then
     call('HINCRBY', 'tw:totals', field, text(count))
   end
   count_time(class, search_us)
+  if done > 0 then
+    note_mean(class, search_us / done)
+  end
   call('HINCRBY', key, 'done', done)
   call('HINCRBY', 'tw:totals', 'positions', done)
   call('HINCRBY', 'tw:load', 'claimed:' .. class, -accepted)

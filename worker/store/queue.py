@@ -1,0 +1,45 @@
+"""What waits for workers, read at one go, however many units there are."""
+
+from typing import Any
+
+from worker.store import keys
+from worker.store.parse import MICROSECONDS, parse_load
+from worker.store.types import JobClass, JobId, Queue
+
+MAX_JOBS = 256
+"""Jobs of a client and class that are looked at, at most."""
+
+
+async def read_queue(connection: Any, client: str, slots: int) -> Queue:
+    """Return what waits for workers as a client sees it; the number of slots is known already."""
+    pipe = connection.pipeline(transaction=False)
+    pipe.time()
+    pipe.zcard(keys.CLAIMS)
+    pipe.hgetall(keys.LOAD)
+    for job_class in JobClass:
+        pipe.zcard(keys.turns(job_class))
+        pipe.sort(
+            keys.queue(job_class, client),
+            start=0,
+            num=MAX_JOBS,
+            by="nosort",  # in the order of the sorted set
+            get=["#", "tw:job:*->claimable"],
+            groups=True,
+        )
+    (seconds, microseconds), claims, fields, *found = await pipe.execute()
+    return Queue(
+        now_ms=seconds * 1000 + microseconds // 1000,
+        slots=slots,
+        claims=claims,
+        load=parse_load(fields),
+        unit_seconds={
+            job_class: int(fields[name]) / MICROSECONDS
+            for job_class in JobClass
+            if (name := f"unit_us:{job_class}".encode()) in fields
+        },
+        client_counts=dict(zip(JobClass, found[::2], strict=True)),
+        waiting={
+            job_class: [(JobId(job.decode()), int(count or 0)) for job, count in jobs]
+            for job_class, jobs in zip(JobClass, found[1::2], strict=True)
+        },
+    )
