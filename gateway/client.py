@@ -8,7 +8,7 @@ carries a request id, a job stays cancelled or paused, and streams go on where t
 import asyncio
 import random
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
 from tilewarp.v1 import (
+    adjudication_pb2,
     analysis_pb2,
     analysis_pb2_grpc,
     jobs_pb2,
@@ -145,14 +146,14 @@ class Client:
     async def create_job(
         self,
         specification: jobs_pb2.JobSpecification,
-        positions: Sequence[position_pb2.Position],
+        items: Sequence[position_pb2.Position] | Sequence[adjudication_pb2.Game],
         request_id: str | None = None,
     ) -> jobs_pb2.Job:
-        """Submit positions as a job and return it.
+        """Submit positions, or games, as a job and return it.
 
         Args:
             specification: what is to be done.
-            positions: in the order of the indices of their rows.
+            items: in the order of the indices of their rows.
             request_id: the id that makes a repeated submission the same job; None: a new one.
         """
         header = jobs_pb2.CreateJobRequest(
@@ -161,7 +162,7 @@ class Client:
         )
 
         async def submit() -> jobs_pb2.CreateJobResponse:
-            requests = _requests(header, positions)
+            requests = _requests(header, items)
             # No time limit: the server's own pace decides how long a large submission takes.
             answer: jobs_pb2.CreateJobResponse = await self._jobs.CreateJob(
                 requests, metadata=self._metadata
@@ -319,18 +320,23 @@ def parse_line(variant: str, line: str) -> position_pb2.Position:
 
 
 async def _requests(
-    header: jobs_pb2.CreateJobRequest, positions: Iterable[position_pb2.Position]
+    header: jobs_pb2.CreateJobRequest,
+    items: Sequence[position_pb2.Position] | Sequence[adjudication_pb2.Game],
 ) -> AsyncIterator[jobs_pb2.CreateJobRequest]:
-    """Yield the messages of a submission, the positions in batches."""
+    """Yield the messages of a submission, the positions or games in batches."""
     yield header
-    batch: list[position_pb2.Position] = []
-    size = 0
-    for position in positions:
-        grown = size + position.ByteSize()
-        if batch and (len(batch) == BATCH_COUNT or grown > BATCH_BYTES):
-            yield jobs_pb2.CreateJobRequest(positions=jobs_pb2.PositionBatch(positions=batch))
-            batch, grown = [], position.ByteSize()
-        batch.append(position)
-        size = grown
-    if batch:
-        yield jobs_pb2.CreateJobRequest(positions=jobs_pb2.PositionBatch(positions=batch))
+    batch = jobs_pb2.CreateJobRequest()
+    count = size = 0
+    for item in items:
+        size += item.ByteSize()
+        if count and (count == BATCH_COUNT or size > BATCH_BYTES):
+            yield batch
+            batch = jobs_pb2.CreateJobRequest()
+            count, size = 0, item.ByteSize()
+        if isinstance(item, adjudication_pb2.Game):
+            batch.games.games.append(item)
+        else:
+            batch.positions.positions.append(item)
+        count += 1
+    if count:
+        yield batch

@@ -9,6 +9,7 @@ import redis
 from celery import Celery
 from kombu.exceptions import OperationalError
 
+from worker.adjudicator import Adjudicator
 from worker.app import CANARY, TAKE_TICKET, publish_tickets
 from worker.claim import ClaimRun
 from worker.engine import Analyst
@@ -51,7 +52,7 @@ def register_tasks(
 
 def make_runners(worker: str) -> dict[str, UnitRunner]:
     """Return what runs the units of each kind of job, by the kind's name."""
-    return {"analysis": Analyst(worker)}
+    return {"analysis": Analyst(worker), "adjudication": Adjudicator(worker)}
 
 
 class Child:

@@ -25,6 +25,7 @@ COMMANDS = {
     "gateway": ("gateway.cli.stack", "Run a gateway."),
     "worker": ("gateway.cli.stack", "Run a worker."),
     "analyse": ("gateway.cli.analyse", "Analyse a file of positions through a gateway."),
+    "adjudicate": ("gateway.cli.adjudicate", "Tell what became of the games of a file."),
     "jobs": (
         "gateway.cli.jobs",
         "List, show, watch, pause and cancel jobs, and print their results.",

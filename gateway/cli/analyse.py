@@ -6,37 +6,24 @@ from typing import Any, BinaryIO
 import click
 
 from gateway.cli.errors import WrongInput
-from gateway.cli.options import limit_options
+from gateway.cli.options import class_option, limit_options
 from gateway.cli.remote import call_gateway, print_results, remote_options
 from gateway.client import Client, parse_line
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
-
-CLASSES = {
-    "interactive": jobs_pb2.JOB_CLASS_INTERACTIVE,
-    "bulk": jobs_pb2.JOB_CLASS_BULK,
-    "background": jobs_pb2.JOB_CLASS_BACKGROUND,
-}
 
 
 @click.command()
 @click.argument("variant")
 @click.argument("file", type=click.File("rb"))
 @limit_options
-@click.option(
-    "--class",
-    "job_class",
-    type=click.Choice(list(CLASSES)),
-    default="bulk",
-    show_default=True,
-    help="How urgent it is.",
-)
+@class_option
 @click.option("--detach", is_flag=True, help="Leave the job to the service.")
 @remote_options
 def analyse(
     variant: str,
     file: BinaryIO,
     limits: dict[str, Any],
-    job_class: str,
+    job_class: jobs_pb2.JobClass.ValueType,
     detach: bool,
     target: str,
     client_name: str | None,
@@ -51,7 +38,7 @@ def analyse(
     lines, positions = read_positions(variant, file)
     if not positions:
         raise WrongInput("there is no position")
-    specification = jobs_pb2.JobSpecification(job_class=CLASSES[job_class])
+    specification = jobs_pb2.JobSpecification(job_class=job_class)
     specification.analysis.limits.MergeFrom(format_limits(limits))
 
     async def work(client: Client) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
+from core.adjudication.terms import Terms
 from gateway.cli.errors import WrongInput
+from tilewarp.v1.jobs_pb2 import JobClass
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one object a line.")
 
@@ -52,5 +54,62 @@ def limit_options(command: Callable[..., None]) -> Callable[..., None]:
         command(*args, limits=limits, **given)
 
     for option in reversed(OPTIONS):
+        gather = option(gather)
+    return gather
+
+
+CLASSES = ("interactive", "bulk", "background")
+class_option = click.option(
+    "--class",
+    "job_class",
+    type=click.Choice(CLASSES),
+    default="bulk",
+    show_default=True,
+    callback=lambda _context, _option, name: JobClass.Value(f"JOB_CLASS_{name.upper()}"),
+    help="How urgent it is.",
+)
+
+TERMS = (
+    click.option(
+        "--resign",
+        type=(int, int),
+        metavar="SCORE COUNT",
+        help="A side whose last COUNT scores are all at or below -SCORE centipawns loses.",
+    ),
+    click.option(
+        "--two-sided",
+        is_flag=True,
+        help="It loses only where the other side's last COUNT scores are at or above SCORE, too.",
+    ),
+    click.option(
+        "--draw",
+        type=(int, int, int),
+        metavar="SCORE COUNT AFTER",
+        help="Drawn when the last COUNT scores of each side are all within SCORE centipawns, and "
+        "given after AFTER moves.",
+    ),
+    click.option("--max-plies", type=int, default=0, metavar="N", help="Drawn after N half-moves."),
+)
+
+
+def terms_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the terms of adjudication; it gets them as `terms`."""
+
+    @functools.wraps(command)
+    def gather(
+        *args: Any,
+        resign: tuple[int, int] | None,
+        two_sided: bool,
+        draw: tuple[int, int, int] | None,
+        max_plies: int,
+        **given: Any,
+    ) -> None:
+        try:
+            terms = Terms(*(resign or (0, 0)), two_sided, *(draw or (0, 0, 0)), max_plies)
+        except ValueError as error:
+            raise WrongInput(str(error)) from error
+        command(*args, terms=terms, **given)
+
+    for option in reversed(TERMS):
         gather = option(gather)
     return gather

@@ -13,6 +13,7 @@ from gateway.cli.errors import JobNotDone, ServiceAway, WrongInput
 from gateway.cli.options import json_option
 from gateway.cli.progress import CountBar
 from gateway.cli.rows import ROW_HEADER, dump, outlook_text, row_object, row_text, state_name
+from gateway.cli.verdicts import VERDICT_HEADER, verdict_object, verdict_text
 from gateway.client import DEFAULT_GATEWAY, Client
 from tilewarp.v1 import jobs_pb2
 
@@ -103,18 +104,37 @@ async def print_results(
         WrongInput: positions were refused.
     """
     rejected = failed = 0
+    is_of_games = job.kind == jobs_pb2.JOB_KIND_ADJUDICATION
     if not as_json:
-        click.echo(ROW_HEADER)
+        click.echo(VERDICT_HEADER if is_of_games else ROW_HEADER)
     async with job_bar(client, job.name):
         async for row in client.stream_results(job.name, order, follow=follow):
             line = lines[row.index] if lines is not None else None
-            if as_json:
+            if as_json and is_of_games:
+                click.echo(dump({"index": row.index, **verdict_object(row)}))
+            elif as_json:
                 click.echo(dump(row_object(row, line)))
+            elif is_of_games:
+                click.echo(verdict_text(row, row.index, None))
             else:
                 click.echo(row_text(row, row.index if line is None else line))
             rejected += row.WhichOneof("outcome") == "rejection"
             failed += row.WhichOneof("outcome") == "failure"
-    job = await client.get_job(job.name)
+    await conclude(client, job.name, rejected, failed)
+
+
+async def conclude(
+    client: Client, name: str, rejected: int, failed: int, units: str = "positions"
+) -> None:
+    """Raise what the command has to end with, once a job has ended or all its rows are out.
+
+    `units`: what its units are called.
+
+    Raises:
+        JobNotDone: the job was cancelled, failed or lost, or units were given up.
+        WrongInput: units were refused.
+    """
+    job = await client.get_job(name)
     if job.state in (
         jobs_pb2.JOB_STATE_CANCELLED,
         jobs_pb2.JOB_STATE_FAILED,
@@ -122,9 +142,9 @@ async def print_results(
     ):
         raise JobNotDone(f"{job.name} is {state_name(job)}")
     if rejected:
-        raise WrongInput(f"{rejected} of {job.counts.total} positions were refused")
+        raise WrongInput(f"{rejected} of {job.counts.total} {units} were refused")
     if failed:
-        raise JobNotDone(f"{failed} of {job.counts.total} positions were given up")
+        raise JobNotDone(f"{failed} of {job.counts.total} {units} were given up")
 
 
 @asynccontextmanager

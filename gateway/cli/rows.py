@@ -26,12 +26,15 @@ def row_object(row: jobs_pb2.ResultRow, line: int | None) -> dict[str, Any]:
     error = find_error(row)
     if error is not None:
         return {**place, "fen": row.fen, "error": error}
-    provenance = json_format.MessageToDict(
-        row.analysis.provenance,
-        preserving_proto_field_name=True,
-        always_print_fields_with_no_presence=True,
-    )
+    provenance = provenance_object(row.analysis.provenance)
     return {**place, "fen": row.fen, **analysis_object(row.analysis), "provenance": provenance}
+
+
+def provenance_object(provenance: analysis_pb2.Provenance) -> dict[str, Any]:
+    """Return where a result comes from, as its JSON object."""
+    return json_format.MessageToDict(
+        provenance, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
 
 
 def analysis_object(result: analysis_pb2.AnalysisResult) -> dict[str, Any]:
@@ -39,7 +42,7 @@ def analysis_object(result: analysis_pb2.AnalysisResult) -> dict[str, Any]:
     lines = [
         {
             "rank": line.rank,
-            "score": _score_object(line.score),
+            "score": score_object(line.score),
             "wdl": _wdl(line.score),
             "pv": list(line.moves),
         }
@@ -47,7 +50,7 @@ def analysis_object(result: analysis_pb2.AnalysisResult) -> dict[str, Any]:
     ]
     fields: dict[str, Any] = {
         "bestmove": result.best_move or None,
-        "score": _score_object(result.score),
+        "score": score_object(result.score),
         "wdl": _wdl(result.score),
         "depth": result.depth,
         "seldepth": result.selective_depth,
@@ -152,6 +155,13 @@ def score_text(score: analysis_pb2.Score) -> str:
     return f"{score.centipawns / 100:+.2f}"
 
 
+def score_object(score: analysis_pb2.Score) -> dict[str, int]:
+    """Return a score as its JSON object."""
+    if score.WhichOneof("value") == "mate":
+        return {"mate": score.mate}
+    return {"cp": score.centipawns}
+
+
 def job_object(job: jobs_pb2.Job) -> dict[str, Any]:
     """Return a job as its JSON object; times are ISO 8601, null before they come."""
     limits = json_format.MessageToDict(job.specification.analysis.limits)
@@ -219,12 +229,6 @@ def state_name(job: jobs_pb2.Job) -> str:
 def dump(fields: Mapping[str, Any]) -> str:
     """Return one JSON object on one line."""
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-
-
-def _score_object(score: analysis_pb2.Score) -> dict[str, int]:
-    if score.WhichOneof("value") == "mate":
-        return {"mate": score.mate}
-    return {"cp": score.centipawns}
 
 
 def _wdl(score: analysis_pb2.Score) -> list[int] | None:

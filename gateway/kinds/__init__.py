@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 
-from gateway.kinds import analysis
+from gateway.kinds import adjudication, analysis
 from gateway.kinds.kind import Kind, Submission
 from tilewarp.v1 import jobs_pb2
 
-KINDS: Mapping[str, Kind] = {analysis.NAME: analysis}
+KINDS: Mapping[str, Kind] = {
+    analysis.NAME: analysis,
+    adjudication.NAME: adjudication,
+}
 
 __all__ = ["KINDS", "Kind", "Submission", "find_kind"]
 

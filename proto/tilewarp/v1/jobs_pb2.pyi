@@ -10,6 +10,7 @@ from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from tilewarp.v1 import adjudication_pb2 as _adjudication_pb2
 from tilewarp.v1 import analysis_pb2 as _analysis_pb2
 from tilewarp.v1 import position_pb2 as _position_pb2
 import builtins as _builtins
@@ -63,6 +64,8 @@ class _JobKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobKind.Value
     """Analysis of positions."""
     JOB_KIND_PERFT: _JobKind.ValueType  # 2
     """Perft of one position."""
+    JOB_KIND_ADJUDICATION: _JobKind.ValueType  # 3
+    """Adjudication of games."""
 
 class JobKind(_JobKind, metaclass=_JobKindEnumTypeWrapper):
     """The kind of work a job does."""
@@ -73,6 +76,8 @@ JOB_KIND_ANALYSIS: JobKind.ValueType  # 1
 """Analysis of positions."""
 JOB_KIND_PERFT: JobKind.ValueType  # 2
 """Perft of one position."""
+JOB_KIND_ADJUDICATION: JobKind.ValueType  # 3
+"""Adjudication of games."""
 Global___JobKind: _TypeAlias = JobKind  # noqa: Y015
 
 class _JobState:
@@ -188,6 +193,7 @@ class CreateJobRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     SPECIFICATION_FIELD_NUMBER: _builtins.int
     POSITIONS_FIELD_NUMBER: _builtins.int
+    GAMES_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """In the first message: the client's own id for this submission, 1 to 128 printable ASCII characters. The same id
     with the same content returns the same job for as long as the job is kept. Empty: every call creates a job.
@@ -200,18 +206,23 @@ class CreateJobRequest(_message.Message):
     def positions(self) -> Global___PositionBatch:
         """In every following message of an analysis: positions, in order. A perft has no such message."""
 
+    @_builtins.property
+    def games(self) -> Global___GameBatch:
+        """In every following message of an adjudication: games, in order."""
+
     def __init__(
         self,
         *,
         request_id: _builtins.str = ...,
         specification: Global___JobSpecification | None = ...,
         positions: Global___PositionBatch | None = ...,
+        games: Global___GameBatch | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "positions", b"positions", "specification", b"specification"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "games", b"games", "positions", b"positions", "specification", b"specification"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "positions", b"positions", "request_id", b"request_id", "specification", b"specification"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "games", b"games", "positions", b"positions", "request_id", b"request_id", "specification", b"specification"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_content: _TypeAlias = _typing.Literal["specification", "positions"]  # noqa: Y015
+    _WhichOneofReturnType_content: _TypeAlias = _typing.Literal["specification", "positions", "games"]  # noqa: Y015
     _WhichOneofArgType_content: _TypeAlias = _typing.Literal["content", b"content"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_content) -> _WhichOneofReturnType_content | None: ...
 
@@ -240,6 +251,30 @@ class PositionBatch(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PositionBatch: _TypeAlias = PositionBatch  # noqa: Y015
+
+@_typing.final
+class GameBatch(_message.Message):
+    """Some games of a submission."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAMES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def games(self) -> _containers.RepeatedCompositeFieldContainer[_adjudication_pb2.Game]:
+        """The games, in order. Their places in the whole submission, counted from 0, are the indices of the result rows."""
+
+    def __init__(
+        self,
+        *,
+        games: _abc.Iterable[_adjudication_pb2.Game] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["games", b"games"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GameBatch: _TypeAlias = GameBatch  # noqa: Y015
 
 @_typing.final
 class CreateJobResponse(_message.Message):
@@ -293,6 +328,7 @@ class JobSpecification(_message.Message):
 
     ANALYSIS_FIELD_NUMBER: _builtins.int
     PERFT_FIELD_NUMBER: _builtins.int
+    ADJUDICATION_FIELD_NUMBER: _builtins.int
     JOB_CLASS_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
     job_class: Global___JobClass.ValueType
@@ -306,6 +342,10 @@ class JobSpecification(_message.Message):
         """Count the legal lines from one position."""
 
     @_builtins.property
+    def adjudication(self) -> _adjudication_pb2.AdjudicationWork:
+        """Tell what became of each game."""
+
+    @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """The client's own notes, at most 16, each key and value at most 100 characters."""
 
@@ -314,14 +354,15 @@ class JobSpecification(_message.Message):
         *,
         analysis: Global___AnalysisWork | None = ...,
         perft: Global___PerftWork | None = ...,
+        adjudication: _adjudication_pb2.AdjudicationWork | None = ...,
         job_class: Global___JobClass.ValueType = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "perft", b"perft", "work", b"work"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "perft", b"perft", "work", b"work"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "job_class", b"job_class", "labels", b"labels", "perft", b"perft", "work", b"work"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "job_class", b"job_class", "labels", b"labels", "perft", b"perft", "work", b"work"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_work: _TypeAlias = _typing.Literal["analysis", "perft"]  # noqa: Y015
+    _WhichOneofReturnType_work: _TypeAlias = _typing.Literal["analysis", "perft", "adjudication"]  # noqa: Y015
     _WhichOneofArgType_work: _TypeAlias = _typing.Literal["work", b"work"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_work) -> _WhichOneofReturnType_work | None: ...
 
@@ -759,6 +800,7 @@ class ResultRow(_message.Message):
     REJECTION_FIELD_NUMBER: _builtins.int
     FAILURE_FIELD_NUMBER: _builtins.int
     PERFT_FIELD_NUMBER: _builtins.int
+    ADJUDICATION_FIELD_NUMBER: _builtins.int
     index: _builtins.int
     """The place of the position in the submission, or of the prefix in the split, from 0."""
     fen: _builtins.str
@@ -781,6 +823,10 @@ class ResultRow(_message.Message):
     def perft(self) -> Global___PerftCount:
         """The lines from it were counted."""
 
+    @_builtins.property
+    def adjudication(self) -> _adjudication_pb2.Adjudication:
+        """It is a game, and this became of it; `fen` is the position in which that was decided."""
+
     def __init__(
         self,
         *,
@@ -790,12 +836,13 @@ class ResultRow(_message.Message):
         rejection: Global___Rejection | None = ...,
         failure: Global___Failure | None = ...,
         perft: Global___PerftCount | None = ...,
+        adjudication: _adjudication_pb2.Adjudication | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "failure", b"failure", "outcome", b"outcome", "perft", b"perft", "rejection", b"rejection"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "failure", b"failure", "outcome", b"outcome", "perft", b"perft", "rejection", b"rejection"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "failure", b"failure", "fen", b"fen", "index", b"index", "outcome", b"outcome", "perft", b"perft", "rejection", b"rejection"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "failure", b"failure", "fen", b"fen", "index", b"index", "outcome", b"outcome", "perft", b"perft", "rejection", b"rejection"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["analysis", "rejection", "failure", "perft"]  # noqa: Y015
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["analysis", "rejection", "failure", "perft", "adjudication"]  # noqa: Y015
     _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
 

@@ -1,0 +1,113 @@
+"""Adjudication: each game of the submission is a unit, and a wrong one a row of its own."""
+
+import asyncio
+from collections.abc import Sequence
+
+from core.notation import NotationError, PositionError, escape_text
+from core.position import STARTPOS, Position
+from core.records import RESULTS
+from gateway.kinds.kind import Submission
+from gateway.limits import find_limit_faults
+from gateway.status import FieldFault, InvalidRequest
+from tilewarp.v1 import adjudication_pb2, jobs_pb2
+from worker.command import format_command
+from worker.games import find_last_position, read_terms
+from worker.limits import read_limits
+from worker.settings import Settings
+from worker.store import Job, Row, UnitIndex
+
+NAME = "adjudication"
+NUMBER = jobs_pb2.JOB_KIND_ADJUDICATION
+# Games checked in one go in the thread: some tens of milliseconds.
+CHECK_COUNT = 200
+MAX_MOVE_LENGTH = 16
+"""Characters of a move; those of both games are shorter."""
+
+
+def find_faults(specification: jobs_pb2.JobSpecification, settings: Settings) -> list[FieldFault]:
+    """Return what is wrong with terms and limits."""
+    work, field = specification.adjudication, "specification.adjudication"
+    faults = []
+    try:
+        read_terms(work.terms)
+    except ValueError as error:
+        faults.append(FieldFault(f"{field}.terms", str(error)))
+    if work.HasField("limits"):
+        faults += find_limit_faults(work.limits, f"{field}.limits", settings)
+        if work.limits.searchmoves:
+            fault = "games have no moves to be considered alone"
+            faults.append(FieldFault(f"{field}.limits.searchmoves", fault))
+    return faults
+
+
+async def stage(submission: Submission) -> None:
+    """Stage the games of the submission."""
+    settings = submission.settings
+    async for request in submission.requests:
+        if request.WhichOneof("content") != "games":
+            fault = "every message after the first must carry games"
+            raise InvalidRequest([FieldFault("games", fault)])
+        games = request.games.games
+        if submission.total + len(games) > settings.max_positions:
+            fault = f"more games than max_positions allows ({settings.max_positions})"
+            raise InvalidRequest([FieldFault("games", fault)])
+        for start in range(0, len(games), CHECK_COUNT):
+            chunk = games[start : start + CHECK_COUNT]
+            units, rejected = await asyncio.to_thread(_check_batch, chunk, submission)
+            await submission.stage(units, rejected)
+    if submission.total == 0:
+        raise InvalidRequest([FieldFault("games", "a job needs at least one game")])
+
+
+def show_failure(row: Row, job: Job) -> jobs_pb2.ResultRow:
+    """Return the row of a game that was given up, with the command that searches its end."""
+    game = adjudication_pb2.Game.FromString(row.payload)
+    work = jobs_pb2.JobSpecification.FromString(job.spec).adjudication
+    command = ""
+    if work.HasField("limits"):
+        command = format_command(find_last_position(game), read_limits(work.limits))
+    return jobs_pb2.ResultRow(
+        fen=Position(game.variant, game.fen or STARTPOS).fen(),
+        failure=jobs_pb2.Failure(command=command),
+    )
+
+
+def _check_batch(
+    games: Sequence[adjudication_pb2.Game], submission: Submission
+) -> tuple[list[bytes], dict[UnitIndex, bytes]]:
+    """Return units, empty where a game is refused, and the rows of those refused."""
+    units, rejected = [], {}
+    for index, game in enumerate(games, submission.total):
+        unit = game.SerializeToString(deterministic=True)
+        submission.digest.update(len(unit).to_bytes(8))
+        submission.digest.update(unit)
+        faults = _find_game_faults(game, submission.settings)
+        if faults:
+            row = jobs_pb2.ResultRow(
+                index=index,
+                fen=escape_text(game.fen),
+                rejection=jobs_pb2.Rejection(faults=faults),
+            )
+            rejected[UnitIndex(index)] = row.SerializeToString()
+        units.append(b"" if faults else unit)
+    return units, rejected
+
+
+def _find_game_faults(game: adjudication_pb2.Game, settings: Settings) -> list[str]:
+    """Return why a game cannot be adjudicated; whether its moves are legal is the work itself."""
+    faults = []
+    if len(game.moves) > settings.max_moves:
+        faults.append(
+            f"{len(game.moves)} moves are more than max_moves allows ({settings.max_moves})"
+        )
+    if any(len(played.move) > MAX_MOVE_LENGTH for played in game.moves):
+        faults.append(f"a move has more than {MAX_MOVE_LENGTH} characters")
+    if game.result not in RESULTS:
+        faults.append(f"the result {escape_text(game.result)!r} is none of {' '.join(RESULTS)}")
+    try:
+        Position(game.variant, game.fen or STARTPOS)
+    except PositionError as error:
+        faults += error.faults
+    except NotationError as error:
+        faults.append(str(error))
+    return faults
