@@ -2,13 +2,16 @@
 
 import math
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from core.adjudication import Terms
 from core.games import VARIANTS
 from gateway.cli.errors import WrongInput
+from gateway.cli.options import terms_options
 from gateway.cli.rows import dump
 from gateway.match.engines import CODECUP, Spec, parse_spec
 from gateway.match.game import Game, TimeControl
@@ -18,6 +21,8 @@ from gateway.match.rating import Sprt, find_elo_bounds, find_share
 from gateway.match.tournament import Plan, Round, Standing, find_identities, play_match
 
 DEFAULT_NAMES = ("first", "second")
+MAX_PLIES = 400
+"""Half-moves, its opening included, after which a game is drawn unless other terms are given."""
 
 
 @click.command()
@@ -70,6 +75,7 @@ DEFAULT_NAMES = ("first", "second")
     metavar="N",
     help="Choose other openings.",
 )
+@terms_options
 @click.option(
     "--sprt",
     type=(float, float),
@@ -99,6 +105,7 @@ def match(
     pairs: int,
     concurrency: int,
     seed: int,
+    terms: Terms,
     sprt: tuple[float, float] | None,
     alpha: float,
     beta: float,
@@ -111,6 +118,7 @@ def match(
             variant=variant,
             engines=_parse_engines(engines, variant),
             control=TimeControl(nodes, movetime, clock, grace),
+            terms=replace(terms, max_plies=terms.max_plies or MAX_PLIES),
             pairs=pairs,
             seed=seed,
             sprt=Sprt(*sprt, alpha, beta) if sprt else None,

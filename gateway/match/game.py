@@ -2,19 +2,15 @@
 
 from dataclasses import dataclass, field
 
+from core.adjudication import Terms, find_ending_at
 from core.notation import MoveError
 from core.position import Position
+from core.records import DRAWN, WON
 from core.score import Score
 from gateway.match.engines import PlayingEngine
 from gateway.match.program import ProgramFault
 
-MAX_PLIES = 400
-"""A game that is not over by then, its opening included, is drawn."""
-
 SIDES = ("white", "black")
-DRAWN = "1/2-1/2"
-# By the side that wins.
-WON = ("1-0", "0-1")
 # What an engine is allowed for a move that only a number of nodes bounds.
 _NODES_SECONDS = 60.0
 _SLOWEST_NODES_PER_SECOND = 10_000
@@ -52,12 +48,18 @@ class Game:
 
 
 def play_game(
-    position: Position, engines: tuple[PlayingEngine, PlayingEngine], control: TimeControl
+    position: Position,
+    engines: tuple[PlayingEngine, PlayingEngine],
+    control: TimeControl,
+    terms: Terms,
 ) -> Game:
-    """Play on from `position`, which is moved, White's engine first, and return the game."""
+    """Play on from `position`, which is moved, White's engine first, and return the game.
+
+    It ends by the rules, or on terms by the scores that the engines give.
+    """
     game = Game(opening=list(position.moves))
     clocks = [control.clock or 0.0] * 2
-    while (outcome := position.outcome()) is None and len(position.moves) < MAX_PLIES:
+    while not _find_end(position, game, terms):
         side = len(position.moves) % 2
         try:
             answer = engines[side].choose_move(
@@ -70,10 +72,23 @@ def play_game(
         game.moves.append(position.moves[-1])
         game.scores.append(answer.score)
         game.seconds.append(round(answer.seconds, 6))
-    game.reason = outcome or "ply cap"
-    if outcome == "checkmate":
-        game.result = WON[1 - len(position.moves) % 2]
     return game
+
+
+def _find_end(position: Position, game: Game, terms: Terms) -> bool:
+    """Return whether a game is over, and write its result and the reason into it."""
+    plies = len(position.moves)
+    outcome = position.outcome()
+    if outcome is not None:
+        game.reason = outcome
+        if outcome == "checkmate":
+            game.result = WON[1 - plies % 2]
+        return True
+    scores = [*[None] * len(game.opening), *game.scores]
+    ending = find_ending_at(scores, plies, False, terms)
+    if ending is not None:
+        game.result, game.reason = ending.result, ending.reason
+    return ending is not None
 
 
 def forfeit(game: Game, side: int, error: Exception) -> Game:

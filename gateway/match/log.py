@@ -8,11 +8,17 @@ from types import TracebackType
 from typing import Any
 
 from core.jit import CACHE_DIRECTORY
-from core.score import Score
-from gateway.match.game import DRAWN, WON, Game
+from core.records import (
+    UNFINISHED,
+    GameRecord,
+    RecordedMove,
+    format_object,
+    parse_object,
+)
+from gateway.match.game import Game
 from gateway.match.tournament import Plan, Round
 
-FORMAT = 1
+FORMAT = 2
 
 
 class LogError(Exception):
@@ -36,6 +42,7 @@ class MatchLog:
 
     def __init__(self, path: Path, header: dict[str, Any], names: tuple[str, str]) -> None:
         self._names = names
+        self._variant: str = header["variant"]
         self._file = path.open("a+b")
         try:
             self.games = self._read(header)
@@ -56,9 +63,17 @@ class MatchLog:
 
     def add(self, task: Round, game: Game) -> None:
         """Write a game."""
-        scores = [None if score is None else _score_object(score) for score in game.scores]
-        row = {"pair": task.pair, "white": self._names[task.white], **asdict(game)}
-        self._write({**row, "scores": scores})
+        scores = [*[None] * len(game.opening), *game.scores]
+        moves = zip([*game.opening, *game.moves], scores, strict=True)
+        record = GameRecord(
+            self._variant,
+            moves=tuple(RecordedMove(move, score) for move, score in moves),
+            result=game.result,
+            tags={"White": self._names[task.white], "Black": self._names[1 - task.white]},
+        )
+        rest = {"seconds": game.seconds, "reason": game.reason, "is_forfeit": game.is_forfeit}
+        row = {"pair": task.pair, "opening": len(game.opening), **format_object(record), **rest}
+        self._write(row)
 
     def _read(self, header: dict[str, Any]) -> list[tuple[Round, Game]]:
         """Return the games of the file, after it has a header."""
@@ -83,11 +98,23 @@ class MatchLog:
     def _parse_game(self, line: bytes, number: int) -> tuple[Round, Game]:
         row = _parse(line, number)
         try:
-            task = Round(row.pop("pair"), self._names.index(row.pop("white")))
-            game = Game(**row)
-            game.scores = [None if score is None else Score(**score) for score in row["scores"]]
-            if game.result not in (DRAWN, *WON):
-                raise ValueError(game.result)
+            task = Round(row["pair"], self._names.index(row["white"]))
+            record = parse_object(row)
+            if record.result == UNFINISHED:
+                raise ValueError("it has no result")
+            if row["opening"] not in range(len(record.moves) + 1):
+                raise ValueError(f"its opening has {row['opening']} moves")
+            opening = [move.text for move in record.moves[: row["opening"]]]
+            played = record.moves[len(opening) :]
+            game = Game(
+                opening,
+                moves=[move.text for move in played],
+                scores=[move.score for move in played],
+                seconds=row["seconds"],
+                result=record.result,
+                reason=row["reason"],
+                is_forfeit=row["is_forfeit"],
+            )
         except (KeyError, TypeError, ValueError) as error:
             raise LogError(f"line {number} is not a game of this match: {error}") from None
         return task, game
@@ -108,6 +135,7 @@ def make_header(plan: Plan, identities: list[str]) -> dict[str, Any]:
         "variant": plan.variant,
         "engines": engines,
         **asdict(plan.control),
+        "terms": asdict(plan.terms),
         "seed": plan.seed,
         # On which openings depend, too.
         "search": CACHE_DIRECTORY.name,
@@ -138,7 +166,3 @@ def _compare(found: dict[str, Any], wanted: dict[str, Any]) -> None:
                 f"it was played with {name} {json.dumps(found.get(name))}, "
                 f"not {json.dumps(wanted.get(name))}"
             )
-
-
-def _score_object(score: Score) -> dict[str, int]:
-    return {"cp": score.cp or 0} if score.mate is None else {"mate": score.mate}

@@ -6,8 +6,10 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from core.adjudication import Terms
+from core.records import DRAWN, WON
 from gateway.match.engines import CODECUP, PlayingEngine, Spec, start_engine
-from gateway.match.game import DRAWN, WON, Game, TimeControl, forfeit, play_game
+from gateway.match.game import Game, TimeControl, forfeit, play_game
 from gateway.match.openings import choose_opening, replay
 from gateway.match.program import Keeper, ProgramFault
 from gateway.match.rating import SHARES, Sprt
@@ -22,6 +24,7 @@ class Plan:
     variant: str
     engines: tuple[Spec, Spec]
     control: TimeControl
+    terms: Terms
     pairs: int
     seed: int
     sprt: Sprt | None
@@ -173,7 +176,7 @@ class _Table:
                 self.close()
                 return forfeit(Game(opening), side, error)
         position = replay(self._plan.variant, opening)
-        game = play_game(position, (players[0], players[1]), self._plan.control)
+        game = play_game(position, (players[0], players[1]), self._plan.control, self._plan.terms)
         if game.is_forfeit:
             self.close()
         return game

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from core.adjudication import Terms
 from core.position import Position
 from gateway.match.engines import parse_spec, start_engine
 from gateway.match.game import TimeControl, play_game
@@ -16,6 +17,8 @@ from gateway.match.program import Keeper, ProgramFault
 
 COMMAND = (sys.executable, "-P", "-m", "gateway.cli")
 ROOT = Path(__file__).parents[2]
+
+TERMS = Terms(max_plies=400)
 
 
 def run(*arguments: str, given: bytes) -> subprocess.CompletedProcess[bytes]:
@@ -72,7 +75,7 @@ def test_two_players_play_a_whole_game(variant: str) -> None:
     player = parse_spec(f"codecup:{' '.join(COMMAND)} player {variant} --clock 1", "", variant)
     with Keeper() as keeper:
         players = start_engine(player, keeper), start_engine(player, keeper)
-        game = play_game(Position(variant), players, TimeControl(None, None, 100, 0))
+        game = play_game(Position(variant), players, TimeControl(None, None, 100, 0), TERMS)
         for engine in players:
             engine.close()
     assert not game.is_forfeit, game.reason
@@ -127,9 +130,9 @@ def test_a_program_that_is_called_for_each_move_plays(tmp_path: Path) -> None:
         for engine in engines:
             engine.begin_game()
         control = TimeControl(nodes=None, movetime=50, clock=None, grace=60_000)
-        game = play_game(Position("caissa"), (engines[0], engines[1]), control)
+        game = play_game(Position("caissa"), (engines[0], engines[1]), control, TERMS)
         refused = play_game(
-            Position("caissa"), (engines[0], engines[1]), TimeControl(10, None, None, 0)
+            Position("caissa"), (engines[0], engines[1]), TimeControl(10, None, None, 0), TERMS
         )
         for engine in engines:
             engine.close()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from core.adjudication import Terms
 from core.position import Position
 from core.score import Score
 from gateway.match.engines import Spec, parse_spec, start_engine
@@ -15,6 +16,8 @@ from tests.match.fakes import MATE, fake, wait_until_gone
 MOVETIME = TimeControl(nodes=None, movetime=100, clock=None, grace=300)
 CLOCK = TimeControl(nodes=None, movetime=None, clock=0.4, grace=0)
 NODES = TimeControl(nodes=10, movetime=None, clock=None, grace=0)
+
+TERMS = Terms(max_plies=400)
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def play(keeper: Keeper, white: Spec, black: Spec, control: TimeControl = MOVETI
     try:
         for engine in engines:
             engine.begin_game()
-        return play_game(Position("caissa"), engines, control)
+        return play_game(Position("caissa"), engines, control, TERMS)
     finally:
         for engine in engines:
             engine.close()

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from core.adjudication import Terms
 from core.jit import CACHE_DIRECTORY
+from core.records import BrokenRecord, GameRecord, read_records
 from core.score import Score
 from gateway.match.engines import parse_spec
 from gateway.match.game import Game, TimeControl
@@ -19,6 +21,7 @@ PLAN = Plan(
     variant="chakra",
     engines=(parse_spec("new=builtin", "", "chakra"), parse_spec("old=uci:x y", "", "chakra")),
     control=TimeControl(nodes=None, movetime=30, clock=None, grace=1000),
+    terms=Terms(max_plies=400),
     pairs=10,
     seed=7,
     sprt=Sprt(0, 10),
@@ -67,7 +70,7 @@ def test_the_file_tells_settings_and_games(path: Path) -> None:
     write(path)
     header, game, *_ = [json.loads(line) for line in path.read_text().splitlines()]
     assert header == {
-        "match": 1,
+        "match": 2,
         "variant": "chakra",
         "engines": [
             {"name": "new", "spec": "new=builtin", "identity": "tilewarp 1"},
@@ -77,21 +80,43 @@ def test_the_file_tells_settings_and_games(path: Path) -> None:
         "movetime": 30,
         "clock": None,
         "grace": 1000,
+        "terms": {
+            "resign_score": 0,
+            "resign_count": 0,
+            "is_two_sided": False,
+            "draw_score": 0,
+            "draw_count": 0,
+            "draw_after": 0,
+            "max_plies": 400,
+        },
         "seed": 7,
         "search": CACHE_DIRECTORY.name,
         "sprt": {"elo0": 0, "elo1": 10, "alpha": 0.05, "beta": 0.05},
     }
     assert game == {
         "pair": 1,
+        "variant": "chakra",
         "white": "old",
-        "opening": ["e2e4", "d7d5"],
-        "moves": ["e4d5", "d8d5"],
-        "scores": [{"cp": 0}, {"mate": -3}],
+        "black": "new",
+        "opening": 2,
+        "moves": ["e2e4", "d7d5", "e4d5", "d8d5"],
+        "scores": [None, None, {"cp": 0}, {"mate": -3}],
         "seconds": [0.01, 0.02],
         "result": "0-1",
         "reason": "checkmate",
         "is_forfeit": False,
     }
+
+
+def test_the_file_is_one_of_records(path: Path) -> None:
+    write(path)
+    with path.open("rb") as file:
+        first, second, third = read_records(file)
+    assert isinstance(first, GameRecord)
+    assert (first.index, first.line, first.players) == (0, 2, ("old", "new"))
+    assert [move.score for move in first.moves] == [None, None, Score(cp=0), Score(mate=-3)]
+    assert not isinstance(second, BrokenRecord)
+    assert not isinstance(third, BrokenRecord)
 
 
 @pytest.mark.parametrize("kept", [1, 40])
@@ -117,6 +142,7 @@ def test_a_torn_header_is_written_anew(path: Path, kept: int) -> None:
     ("change", "reason"),
     [
         ({"movetime": 40}, "it was played with movetime 30, not 40"),
+        ({"terms": {}}, "it was played with terms {.*}, not {}"),
         ({"seed": 8}, "it was played with seed 7, not 8"),
         ({"sprt": None}, "it was played with sprt {.*}, not null"),
         ({"variant": "caissa"}, 'it was played with variant "chakra", not "caissa"'),
@@ -147,6 +173,9 @@ def test_other_files_are_refused_and_left_alone(path: Path, text: str) -> None:
         ('{"pair":1}', "line 5 is not a game of this match"),
         ("white", "line 5 is not a game of this match"),
         ("result", "line 5 is not a game of this match"),
+        ("opening", "line 5 is not a game of this match: its opening has -1 moves"),
+        ("unfinished", "line 5 is not a game of this match"),
+        ("moves", "line 5 is not a game of this match"),
         ("again", "it has a game twice"),
     ],
 )
@@ -156,6 +185,9 @@ def test_lines_that_are_no_games_are_refused(path: Path, line: str, reason: str)
     broken = {
         "white": game.replace('"old"', '"other"'),
         "result": game.replace('"0-1"', '"2-0"'),
+        "opening": game.replace('"opening":2', '"opening":-1'),
+        "unfinished": game.replace('"0-1"', '"*"'),
+        "moves": game.replace('"e2e4"', '"e2"'),
         "again": game,
     }
     with path.open("a") as file:

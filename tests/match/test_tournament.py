@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from core.adjudication import Terms
 from gateway.match.engines import Spec, parse_spec
 from gateway.match.game import Game, TimeControl
 from gateway.match.program import Keeper, ProgramFault
@@ -17,6 +18,8 @@ DRAW = Game([], reason="repetition")
 WHITE = Game([], result="1-0", reason="checkmate")
 BLACK = Game([], result="0-1", reason="checkmate")
 
+TERMS = Terms(max_plies=400)
+
 
 @pytest.fixture
 def keeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Keeper]:
@@ -28,7 +31,7 @@ def keeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Keeper]:
 def make_plan(
     first: Spec, second: Spec, pairs: int = 3, sprt: Sprt | None = None, concurrency: int = 2
 ) -> Plan:
-    return Plan("caissa", (first, second), MOVETIME, pairs, 1, sprt, concurrency)
+    return Plan("caissa", (first, second), MOVETIME, TERMS, pairs, 1, sprt, concurrency)
 
 
 def play(
