@@ -133,6 +133,10 @@ class Engine:
         """End the search that runs now, within about a thousand nodes; from another thread."""
         self._shared[STOP] = 1
 
+    def forget(self) -> None:
+        """Tell nothing more of the search that ran last."""
+        self._latest = None
+
     @property
     def nodes(self) -> int:
         """Nodes of the search that runs, or ran last, by all its threads."""

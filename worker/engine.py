@@ -3,6 +3,7 @@
 import time
 
 from core.engine import Engine
+from core.limits import size_table
 from core.position import STARTPOS, Position
 from core.version import ENGINE_VERSION, RULES_VERSION
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
@@ -11,13 +12,12 @@ from worker.limits import read_limits
 from worker.results import format_analysis, format_progress
 from worker.store import ClaimedUnit, Finished
 
+MAX_KEPT_ENTRIES = 1 << 20
+"""The largest table, 16 MB, that is kept for the next search."""
+
 
 class Analyst:
-    """Analyses the units of analysis jobs, one at a time.
-
-    Each has an engine of its own: what one asked for, such as a large table, is not kept for the
-    next, and nothing told of a search can be another's.
-    """
+    """Analyses the units of analysis jobs, one at a time."""
 
     def __init__(self, worker: str) -> None:
         self._worker = worker
@@ -53,7 +53,10 @@ class Analyst:
         try:
             analysis = self._engine.search(position, limits)
         finally:
-            self._engine, self._told_depth = Engine(), 0
+            self._told_depth = 0
+            self._engine.forget()
+            if size_table(limits) > MAX_KEPT_ENTRIES:
+                self._engine = Engine()
         if analysis.ended == "stopped":
             return None
         result = format_analysis(analysis, limits)

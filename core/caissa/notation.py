@@ -121,6 +121,7 @@ def format_position(R: Any) -> str:
 
 
 @functools.cache
+@functools.cache  # asked for all moves of each position that a move is played in; 2**16 at most
 def format_move(move: int) -> str:
     """Return the text of a packed move."""
     return format_square(move & 63) + format_square(move >> 6 & 63)

@@ -134,6 +134,7 @@ def _format_chakras(pair: int, king_mode: int) -> str:
 
 
 @functools.cache
+@functools.cache  # asked for all moves of each position that a move is played in; 2**16 at most
 def format_move(move: int) -> str:
     """Return the text of a packed move."""
     text = format_square(move & 63) + format_square(move >> 6 & 63)

@@ -149,6 +149,14 @@ def test_equal_units_give_equal_answers_whatever_ran_before(variant: str):
     assert known(jobs_pb2.ResultRow.FromString(again.payload)) == known(fresh)
 
 
+@pytest.mark.parametrize("variant", ["chakra", "caissa"])
+def test_nothing_is_told_of_an_earlier_unit(variant: str):
+    analyst = Analyst("w")
+    analyst.run(specification(depth=4), unit(variant))
+    assert analyst.nodes == 0
+    assert analyst.take_progress() is None
+
+
 def test_a_stopped_search_is_no_result():
     analyst = Analyst("w")
     timer = threading.Timer(0.3, analyst.stop)
