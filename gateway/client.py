@@ -8,7 +8,7 @@ carries a request id, a job stays cancelled or paused, and streams go on where t
 import asyncio
 import random
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ import grpc.aio
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
+from gateway.feed import Feed, Position
 from tilewarp.v1 import (
     adjudication_pb2,
     analysis_pb2,
@@ -142,6 +143,40 @@ class Client:
                 await patience.pause_or_raise(error)
             finally:
                 call.cancel()
+
+    async def analyse_many(
+        self,
+        positions: Iterable[Position] | AsyncIterable[Position],
+        limits: analysis_pb2.Limits,
+    ) -> AsyncIterator[analysis_pb2.AnalyseManyResult]:
+        """Yield the result of each position once, as they are finished.
+
+        Positions are taken as the service takes them, which is as results are taken here: there
+        may be any number. Where the service was away, those without a result are sent again.
+        Leaving the iteration ends the searches: close it (`contextlib.aclosing`) to leave it early.
+        An error of `positions` is raised when those before it have their results.
+
+        Args:
+            positions: pairs of the caller's id, which the result carries, and the position.
+            limits: when the search of each position stops.
+        """
+        patience = _Patience(self.patience)
+        feed = Feed(positions)
+        try:
+            while True:
+                call = self._analysis.AnalyseMany(feed.requests(limits), metadata=self._metadata)
+                try:
+                    async for response in call:
+                        patience.reset()
+                        for result in response.results:
+                            yield feed.settle(result)
+                    return
+                except grpc.aio.AioRpcError as error:
+                    await patience.pause_or_raise(error)
+                finally:
+                    call.cancel()
+        finally:
+            await feed.close()
 
     async def create_job(
         self,

@@ -139,7 +139,7 @@ class Gateway:
         )
         rules_pb2_grpc.add_RulesServiceServicer_to_server(RulesService(self._settings), server)
         parts = self._store, self._events, self._settings
-        analysis = AnalysisService(*parts, self._sweeper.issue_now)
+        analysis = AnalysisService(*parts, self._sweeper.issue_now, self._sweeper.announce)
         analysis_pb2_grpc.add_AnalysisServiceServicer_to_server(analysis, server)
         jobs = JobService(*parts, self._sweeper.announce)
         jobs_pb2_grpc.add_JobServiceServicer_to_server(jobs, server)

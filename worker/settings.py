@@ -68,6 +68,9 @@ class Settings:
     max_label_length: int = _setting(100, "longest key or value of a label, in characters", 1)
     max_client_length: int = _setting(128, "longest name of a client, in characters", 1)
     max_streams: int = _setting(1_000, "most streaming calls open at once on a gateway", 1)
+    max_unfinished: int = _setting(
+        1_000, "most positions of an AnalyseMany call read and not yet answered", 1
+    )
     max_page: int = _setting(500, "most jobs or result rows in one answer", 1)
 
     staging_ttl: float = _setting(600.0, "seconds until a submission left half-way is dropped", 1)

@@ -12,6 +12,7 @@ from typing import Any
 import grpc
 import grpc.aio
 import pytest
+import redis
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from gateway.client import Client
@@ -23,6 +24,7 @@ from tests.integration.cluster import (
     GatewayProcess,
     client_of,
     environment,
+    finish,
     nodes,
     seconds,
     units,
@@ -130,6 +132,36 @@ async def test_a_stream_whose_gateway_falls_silent_goes_on(
             indices += [row.index async for row in rows]
         record_property("seconds until the rest is there", time.monotonic() - began)
     assert indices == list(range(10))
+
+
+async def test_nothing_is_held_for_a_flood_of_positions_whose_client_vanishes(
+    start_cluster: Start, record_property: Record
+) -> None:
+    cluster = start_cluster()
+    gateway = cluster.start_gateway()
+    cluster.start_worker()
+    await cluster.has_workers(1)
+    flood = spawn(
+        [sys.executable, "-P", "-m", "tests.integration.flood", gateway.address],
+        environment=environment(Settings()),
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert flood.stdout is not None
+        assert await asyncio.to_thread(flood.stdout.readline) == b"open\n"
+        load = (await cluster.store.load())[JobClass.BULK]
+        assert 0 < load.open_units <= Settings().max_unfinished
+    finally:
+        end(flood, 0)
+
+    async def is_at_base() -> bool:
+        load = (await cluster.store.load())[JobClass.BULK]
+        with redis.Redis.from_url(cluster.settings.redis_url) as connection:
+            return load.open_units == 0 and not connection.keys("tw:job:*")
+
+    record_property("seconds until nothing is held", await until(is_at_base, 15))
+    async with client_of(gateway) as client:
+        await finish(client, await client.create_job(nodes(100), units(HARMLESS)), 30)
 
 
 async def test_streams_at_the_limit_starve_no_other_call(

@@ -10,9 +10,9 @@ import grpc
 import pytest
 
 from core.position import Position
-from gateway.client import Client
+from gateway.client import Client, parse_line
 from tests.gateway.work import collect, refuses
-from tests.integration.stack import Service, wait_until
+from tests.integration.stack import Service, random_lines, wait_until
 from tilewarp.v1 import analysis_pb2, position_pb2
 
 ENDLESS = analysis_pb2.Limits(nodes=10**9)
@@ -106,3 +106,22 @@ async def test_a_mate_is_proved(service: Service) -> None:
         final = (await collect(client.analyse(position, analysis_pb2.Limits(mate=2))))[-1]
     assert final.mate.verdict == analysis_pb2.MATE_VERDICT_PROVED
     assert final.score.mate == 2
+
+
+async def test_many_positions_are_answered_as_one_is(service: Service) -> None:
+    limits = analysis_pb2.Limits(nodes=200)
+    positions = {
+        f"{variant} {place}": parse_line(variant, line)
+        for variant in ("chakra", "caissa")
+        for place, line in enumerate(random_lines(variant, 60, seed=7))
+    }
+    async with Client(service.address) as client:
+        found = {
+            result.id: result.analysis
+            for result in await collect(client.analyse_many(positions.items(), limits))
+        }
+        assert set(found) == set(positions)
+        for name in list(positions)[::30]:
+            *_, alone = await collect(client.analyse(positions[name], limits))
+            assert alone.lines == found[name].lines
+    assert all(result.provenance.worker for result in found.values())

@@ -23,7 +23,7 @@ async def ask(gateway: AsyncStore) -> JobId:
     """Make a job of one unit for a caller that attends to it; return its id."""
     job = await staged(gateway, 0, job_class=JobClass.INTERACTIVE)
     job = replace(job, job_id=JobId("attended-1"), total=1)
-    assert await gateway.ask(job, b"unit 0")
+    assert await gateway.ask(job, [b"unit 0"], is_told=True)
     return job.job_id
 
 

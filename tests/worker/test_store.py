@@ -848,8 +848,7 @@ async def test_an_attended_job_is_claimed_as_such_and_not_listed(gateway: AsyncS
         (job_id, True),
         (other, False),
     ]
-    assert await gateway.attend(job_id)
-    assert not await gateway.attend(other)
+    assert await gateway.attend([job_id, other]) == {other}
 
 
 async def test_an_attended_job_goes_with_its_caller(
@@ -861,11 +860,11 @@ async def test_an_attended_job_goes_with_its_caller(
     assert claim is not None
     assert (await gateway.sweep()).removed_jobs == 0
     redis_client.zadd("tw:attended", {job_id: 0})
-    assert await gateway.attend(job_id)
+    assert await gateway.attend([job_id]) == set()
     assert (await gateway.sweep()).removed_jobs == 0
     redis_client.zadd("tw:attended", {job_id: 0})
     assert (await gateway.sweep()).removed_jobs == 1
-    assert not await gateway.attend(job_id)
+    assert await gateway.attend([job_id]) == {job_id}
     assert store.renew(claim) is ClaimState.LOST
     with pytest.raises(JobNotFoundError):
         await gateway.job(job_id)
@@ -1011,7 +1010,7 @@ async def test_a_full_server_refuses_submissions_and_takes_rows(
         with pytest.raises(JobNotFoundError):
             await gateway.job(JobId(f"{other.job_id[:8]}-{16 * '0'}"))
         with pytest.raises(redis.exceptions.OutOfMemoryError):
-            await gateway.ask(other, b"unit")
+            await gateway.ask(other, [b"unit"], is_told=False)
         for _ in range(2):
             claim = store.claim("w")
             assert claim is not None

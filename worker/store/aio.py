@@ -3,7 +3,7 @@
 import asyncio
 import re
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -142,7 +142,7 @@ class AsyncStore:
         committed. Raises StoreFullError if the results of all accepted units and of those staged
         might not find room.
         """
-        await self._check_room(job_id, len(units))
+        await self.check_room(job_id, len(units))
         parts = keys.units(job_id), keys.rows(job_id), keys.order(job_id)
         pipe = self._redis.pipeline()
         if units:
@@ -154,6 +154,21 @@ class AsyncStore:
         for part in parts:
             pipe.pexpire(part, int(self._settings.staging_ttl * 1000))
         await pipe.execute()
+
+    async def check_room(self, job_id: JobId, units: int) -> None:
+        """Raise StoreFullError unless there is room for so many units more and their rows.
+
+        Those staged for the job before are counted, too.
+        """
+        pipe = self._redis.pipeline(transaction=False)
+        pipe.info("memory")
+        pipe.hgetall(keys.LOAD)
+        pipe.llen(keys.units(job_id))
+        memory, fields, staged = await pipe.execute()
+        open_units = sum(load.open_units for load in parse_load(fields).values())
+        needed = memory["used_memory"] + (open_units + staged + units) * ROW_BYTES
+        if 0 < memory["maxmemory"] * FULL_SHARE < needed:
+            raise StoreFullError(job_id)
 
     async def discard(self, job_id: JobId) -> None:
         """Drop what is staged for a job that will not be committed."""
@@ -250,19 +265,21 @@ class AsyncStore:
         """
         return await self._move(self._resume, job_id)
 
-    async def ask(self, job: NewJob, unit: bytes) -> bool:
-        """Make a job of one unit for a caller that attends to it; False: no worker is there.
+    async def ask(self, job: NewJob, units: Sequence[bytes], *, is_told: bool) -> bool:
+        """Make a job for a caller that attends to it; False: no worker is there.
 
-        Its progress is told, it is not listed, and it is swept away once `attend` has not been
-        called for it for `ATTENDED_MS`. Its id is any that was not used before; it has no request
-        id.
+        It is not listed, and it is swept away once `attend` has not been called for it for
+        `ATTENDED_MS`. Its id is any that was not used before; it has no request id. `is_told` asks
+        its workers to tell how far they are. There are at most a few hundred units.
         """
-        args = [job.job_id, ATTENDED_MS, job.job_class.value, job.client, unit]
-        return bool(await self._ask(args=[*args, *format_new_job(job)]))
+        args = [job.job_id, ATTENDED_MS, job.job_class.value, job.client, job.total, *units]
+        told = ("attended", 1) if is_told else ()
+        return bool(await self._ask(args=[*args, *told, *format_new_job(job)]))
 
-    async def attend(self, job_id: JobId) -> bool:
-        """Let an attended job live for `ATTENDED_MS` more; return False if there is none."""
-        return bool(await self._attend(args=[job_id, ATTENDED_MS]))
+    async def attend(self, job_ids: Collection[JobId]) -> set[JobId]:
+        """Let attended jobs live for `ATTENDED_MS` more; return those that are not there."""
+        missing = await self._attend(args=[ATTENDED_MS, *job_ids])
+        return {JobId(job_id.decode()) for job_id in missing}
 
     async def remove(self, job_id: JobId) -> None:
         """Remove a job in any state, also a staged one; what workers still hand in is refused."""
@@ -358,18 +375,6 @@ class AsyncStore:
         await script(args=[job_id])
         await self._await_file()
         return await self.job(job_id)
-
-    async def _check_room(self, job_id: JobId, units: int) -> None:
-        """Raise StoreFullError unless there is room for so many units more and their rows."""
-        pipe = self._redis.pipeline(transaction=False)
-        pipe.info("memory")
-        pipe.hgetall(keys.LOAD)
-        pipe.llen(keys.units(job_id))
-        memory, fields, staged = await pipe.execute()
-        open_units = sum(load.open_units for load in parse_load(fields).values())
-        needed = memory["used_memory"] + (open_units + staged + units) * ROW_BYTES
-        if 0 < memory["maxmemory"] * FULL_SHARE < needed:
-            raise StoreFullError(job_id)
 
     async def _await_file(self) -> None:
         """Return once all that was done before survives the server's death, if it keeps a file.

@@ -147,6 +147,162 @@ MATE_VERDICT_UNKNOWN: MateVerdict.ValueType  # 3
 Global___MateVerdict: _TypeAlias = MateVerdict  # noqa: Y015
 
 @_typing.final
+class AnalyseManyRequest(_message.Message):
+    """Some positions to analyse, and how."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LIMITS_FIELD_NUMBER: _builtins.int
+    ITEMS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def limits(self) -> Global___Limits:
+        """When the searches of these positions and of those in later messages stop, and by what means they search; absent for
+        the limits given last.
+        """
+
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___AnalyseManyItem]:
+        """The positions."""
+
+    def __init__(
+        self,
+        *,
+        limits: Global___Limits | None = ...,
+        items: _abc.Iterable[Global___AnalyseManyItem] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "limits", b"limits"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AnalyseManyRequest: _TypeAlias = AnalyseManyRequest  # noqa: Y015
+
+@_typing.final
+class AnalyseManyItem(_message.Message):
+    """A position to analyse."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The client's own id for it, at most 128 characters. It stands in the result and is not looked at otherwise."""
+    @_builtins.property
+    def position(self) -> _position_pb2.Position:
+        """The position."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        position: _position_pb2.Position | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["position", b"position"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "position", b"position"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AnalyseManyItem: _TypeAlias = AnalyseManyItem  # noqa: Y015
+
+@_typing.final
+class AnalyseManyResponse(_message.Message):
+    """Some results."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___AnalyseManyResult]:
+        """The results."""
+
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[Global___AnalyseManyResult] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AnalyseManyResponse: _TypeAlias = AnalyseManyResponse  # noqa: Y015
+
+@_typing.final
+class AnalyseManyResult(_message.Message):
+    """What became of a position."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    ANALYSIS_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """The client's id for it."""
+    @_builtins.property
+    def analysis(self) -> Global___AnalysisResult:
+        """It was analysed."""
+
+    @_builtins.property
+    def error(self) -> Global___AnalysisError:
+        """It was refused or given up."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        analysis: Global___AnalysisResult | None = ...,
+        error: Global___AnalysisError | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "error", b"error", "outcome", b"outcome"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["analysis", b"analysis", "error", b"error", "id", b"id", "outcome", b"outcome"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["analysis", "error"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___AnalyseManyResult: _TypeAlias = AnalyseManyResult  # noqa: Y015
+
+@_typing.final
+class AnalysisError(_message.Message):
+    """Why a position has no analysis: its faults, or what happened when it was attempted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FAULTS_FIELD_NUMBER: _builtins.int
+    ATTEMPTS_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    COMMAND_FIELD_NUMBER: _builtins.int
+    attempts: _builtins.int
+    """How often it was attempted, if it was given up."""
+    cause: _builtins.str
+    """What happened at the last attempt."""
+    command: _builtins.str
+    """The command line that searches it in one process, to see what happens."""
+    @_builtins.property
+    def faults(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Every fault of it and of its limits, if it was refused."""
+
+    def __init__(
+        self,
+        *,
+        faults: _abc.Iterable[_builtins.str] | None = ...,
+        attempts: _builtins.int = ...,
+        cause: _builtins.str = ...,
+        command: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempts", b"attempts", "cause", b"cause", "command", b"command", "faults", b"faults"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AnalysisError: _TypeAlias = AnalysisError  # noqa: Y015
+
+@_typing.final
 class AnalyseRequest(_message.Message):
     """Asks for the analysis of a position."""
 

@@ -40,6 +40,11 @@ class AnalysisServiceStub:
                 request_serializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseRequest.SerializeToString,
                 response_deserializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseResponse.FromString,
                 _registered_method=True)
+        self.AnalyseMany = channel.stream_stream(
+                '/tilewarp.v1.AnalysisService/AnalyseMany',
+                request_serializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseManyRequest.SerializeToString,
+                response_deserializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseManyResponse.FromString,
+                _registered_method=True)
 
 
 class AnalysisServiceServicer:
@@ -58,6 +63,19 @@ class AnalysisServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def AnalyseMany(self, request_iterator, context):
+        """Analyses positions as they come, for those who need no job, as work of the class BULK. Results come as they are
+        finished, each with the id of its position. The server reads no more positions than it has answered, but for a
+        window of its own (the setting max_unfinished): a client that does not read its results stops the reading of its
+        positions. What is wrong with a position or with its limits is its own error. The stream ends when the client has
+        sent all and has every result; leaving the call, or its deadline, ends what runs within a second and leaves nothing
+        behind. INVALID_ARGUMENT for an id that is too long; UNAVAILABLE, with a time after which to try again, when no
+        worker is up; RESOURCE_EXHAUSTED when the store has no room.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AnalysisServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -65,6 +83,11 @@ def add_AnalysisServiceServicer_to_server(servicer, server):
                     servicer.Analyse,
                     request_deserializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseRequest.FromString,
                     response_serializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseResponse.SerializeToString,
+            ),
+            'AnalyseMany': grpc.stream_stream_rpc_method_handler(
+                    servicer.AnalyseMany,
+                    request_deserializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseManyRequest.FromString,
+                    response_serializer=tilewarp_dot_v1_dot_analysis__pb2.AnalyseManyResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -95,6 +118,33 @@ class AnalysisService:
             '/tilewarp.v1.AnalysisService/Analyse',
             tilewarp_dot_v1_dot_analysis__pb2.AnalyseRequest.SerializeToString,
             tilewarp_dot_v1_dot_analysis__pb2.AnalyseResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def AnalyseMany(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/tilewarp.v1.AnalysisService/AnalyseMany',
+            tilewarp_dot_v1_dot_analysis__pb2.AnalyseManyRequest.SerializeToString,
+            tilewarp_dot_v1_dot_analysis__pb2.AnalyseManyResponse.FromString,
             options,
             channel_credentials,
             insecure,

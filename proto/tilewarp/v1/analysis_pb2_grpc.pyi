@@ -41,6 +41,15 @@ class AnalysisServiceStub:
     has been sent. INVALID_ARGUMENT for a wrong position or limit, naming each field and fault; UNAVAILABLE, with a time
     after which to try again, when no worker is up.
     """
+    AnalyseMany: _grpc.StreamStreamMultiCallable[_analysis_pb2.AnalyseManyRequest, _analysis_pb2.AnalyseManyResponse]
+    """Analyses positions as they come, for those who need no job, as work of the class BULK. Results come as they are
+    finished, each with the id of its position. The server reads no more positions than it has answered, but for a
+    window of its own (the setting max_unfinished): a client that does not read its results stops the reading of its
+    positions. What is wrong with a position or with its limits is its own error. The stream ends when the client has
+    sent all and has every result; leaving the call, or its deadline, ends what runs within a second and leaves nothing
+    behind. INVALID_ARGUMENT for an id that is too long; UNAVAILABLE, with a time after which to try again, when no
+    worker is up; RESOURCE_EXHAUSTED when the store has no room.
+    """
 
 @_typing.type_check_only
 class AnalysisServiceAsyncStub(AnalysisServiceStub):
@@ -54,6 +63,15 @@ class AnalysisServiceAsyncStub(AnalysisServiceStub):
     Leaving the call, or its deadline, ends the search within a second and leaves nothing behind; what was found by then
     has been sent. INVALID_ARGUMENT for a wrong position or limit, naming each field and fault; UNAVAILABLE, with a time
     after which to try again, when no worker is up.
+    """
+    AnalyseMany: _aio.StreamStreamMultiCallable[_analysis_pb2.AnalyseManyRequest, _analysis_pb2.AnalyseManyResponse]  # type: ignore[assignment]
+    """Analyses positions as they come, for those who need no job, as work of the class BULK. Results come as they are
+    finished, each with the id of its position. The server reads no more positions than it has answered, but for a
+    window of its own (the setting max_unfinished): a client that does not read its results stops the reading of its
+    positions. What is wrong with a position or with its limits is its own error. The stream ends when the client has
+    sent all and has every result; leaving the call, or its deadline, ends what runs within a second and leaves nothing
+    behind. INVALID_ARGUMENT for an id that is too long; UNAVAILABLE, with a time after which to try again, when no
+    worker is up; RESOURCE_EXHAUSTED when the store has no room.
     """
 
 class AnalysisServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -71,6 +89,21 @@ class AnalysisServiceServicer(metaclass=_abc_1.ABCMeta):
         Leaving the call, or its deadline, ends the search within a second and leaves nothing behind; what was found by then
         has been sent. INVALID_ARGUMENT for a wrong position or limit, naming each field and fault; UNAVAILABLE, with a time
         after which to try again, when no worker is up.
+        """
+
+    @_abc_1.abstractmethod
+    def AnalyseMany(
+        self,
+        request_iterator: _MaybeAsyncIterator[_analysis_pb2.AnalyseManyRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_analysis_pb2.AnalyseManyResponse], _abc.AsyncIterator[_analysis_pb2.AnalyseManyResponse]]:
+        """Analyses positions as they come, for those who need no job, as work of the class BULK. Results come as they are
+        finished, each with the id of its position. The server reads no more positions than it has answered, but for a
+        window of its own (the setting max_unfinished): a client that does not read its results stops the reading of its
+        positions. What is wrong with a position or with its limits is its own error. The stream ends when the client has
+        sent all and has every result; leaving the call, or its deadline, ends what runs within a second and leaves nothing
+        behind. INVALID_ARGUMENT for an id that is too long; UNAVAILABLE, with a time after which to try again, when no
+        worker is up; RESOURCE_EXHAUSTED when the store has no room.
         """
 
 def add_AnalysisServiceServicer_to_server(servicer: AnalysisServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

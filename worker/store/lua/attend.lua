@@ -1,9 +1,12 @@
 #!lua flags=allow-oom
--- Lets an attended job live for some time more.
--- ARGV: job id, ms. Returns 1, or 0 when there is no such job.
-local id, ms = ARGV[1], ARGV[2]
-if not call('ZSCORE', 'tw:attended', id) then
-  return 0
+-- Lets attended jobs live for some time more.
+-- ARGV: ms, job ids. Returns those that are not there.
+local lives, missing = text(now_ms() + ARGV[1]), {}
+for place = 2, #ARGV do
+  if call('ZSCORE', 'tw:attended', ARGV[place]) then
+    call('ZADD', 'tw:attended', lives, ARGV[place])
+  else
+    table.insert(missing, ARGV[place])
+  end
 end
-call('ZADD', 'tw:attended', text(now_ms() + ms), id)
-return 1
+return missing
