@@ -4,7 +4,6 @@ import asyncio
 import re
 import secrets
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import redis
@@ -19,11 +18,11 @@ from worker.store.parse import (
     format_new_job,
     parse_job,
     parse_load,
-    parse_row,
     parse_totals,
     parse_workers,
 )
 from worker.store.queue import read_queue
+from worker.store.rows import read_finished_rows, read_input_rows, read_units
 from worker.store.steady import SteadyRedis
 from worker.store.types import (
     ClassLoad,
@@ -38,7 +37,6 @@ from worker.store.types import (
     NewJob,
     Queue,
     RequestConflictError,
-    Row,
     RowKind,
     RowOrder,
     RowPage,
@@ -232,15 +230,12 @@ class AsyncStore:
         passed over. Of a job that has expired there are none.
         """
         if order is RowOrder.FINISHED:
-            return await self._finished_rows(job_id, offset, limit)
-        return await self._input_rows(job_id, offset, limit)
+            return await read_finished_rows(self._redis, job_id, offset, limit)
+        return await read_input_rows(self._redis, job_id, offset, limit)
 
     async def units(self, job_id: JobId, indices: Sequence[UnitIndex]) -> list[bytes]:
         """Return units of a job as they were staged; empty bytes for one that is not there."""
-        pipe = self._redis.pipeline(transaction=False)
-        for index in indices:
-            pipe.lindex(keys.units(job_id), index)
-        return [unit or b"" for unit in await pipe.execute()]
+        return await read_units(self._redis, job_id, indices)
 
     async def cancel(self, job_id: JobId) -> Job:
         """Cancel a job and return it; one that has ended is left as it is.
@@ -388,39 +383,6 @@ class AsyncStore:
                 return
             await asyncio.sleep(FILE_PAUSE)
             file = await self._redis.info("persistence")
-
-    async def _finished_rows(self, job_id: JobId, offset: int, limit: int) -> RowPage:
-        indices = [
-            int(index)
-            for index in await self._redis.lrange(keys.order(job_id), offset, offset + limit - 1)
-        ]
-        return RowPage(
-            [row for row in await self._rows_at(job_id, indices) if row is not None],
-            offset + len(indices),
-        )
-
-    async def _input_rows(self, job_id: JobId, offset: int, limit: int) -> RowPage:
-        state, total = await self._redis.hmget(keys.job(job_id), "state", "total")
-        end = min(offset + limit, int(total or 0))
-        rows: list[Row] = []
-        for index, row in enumerate(await self._rows_at(job_id, range(offset, end)), offset):
-            if row is not None:
-                rows.append(row)
-            elif state != b"CANCELLED":
-                return RowPage(rows, index)
-        return RowPage(rows, max(offset, end))
-
-    async def _rows_at(self, job_id: JobId, indices: Sequence[int]) -> list[Row | None]:
-        if not indices:
-            return []
-        stored = await self._redis.hmget(keys.rows(job_id), list(indices))
-        rows = [
-            None if row is None else parse_row(index, row)
-            for index, row in zip(indices, stored, strict=True)
-        ]
-        given_up = [row.index for row in rows if row and row.kind is RowKind.QUARANTINED]
-        units = dict(zip(given_up, await self.units(job_id, given_up), strict=True))
-        return [row and replace(row, payload=units.get(row.index, row.payload)) for row in rows]
 
     async def _missing(self, job_id: JobId) -> Exception:
         match = JOB_ID.fullmatch(job_id)
