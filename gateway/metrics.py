@@ -73,11 +73,16 @@ def show_counts(counts: StoreCounts) -> Iterator[Metric]:
     claimed = GaugeMetricFamily(
         "tilewarp_claimed_units", "Units that a worker has in hand", labels=["class"]
     )
+    paused = GaugeMetricFamily(
+        "tilewarp_paused_units", "Units that wait for their jobs to be resumed", labels=["class"]
+    )
     for job_class, load in counts.load.items():
+        paused.add_metric([job_class], load.paused)
         claimable.add_metric([job_class], load.claimable)
         claimed.add_metric([job_class], load.claimed)
     yield claimable
     yield claimed
+    yield paused
     yield CounterMetricFamily("tilewarp_positions", "Positions with a result", totals.positions)
     yield CounterMetricFamily("tilewarp_nodes", "Nodes of accepted results", totals.nodes)
     yield CounterMetricFamily(

@@ -16,7 +16,7 @@ class CountBar:
     def __init__(self) -> None:
         self._begin = time.monotonic()
         self._progress = Progress(
-            BarColumn(),
+            BarColumn(bar_width=20),
             TaskProgressColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.description}"),

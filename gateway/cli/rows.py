@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from google.protobuf import json_format, timestamp_pb2
@@ -16,6 +17,7 @@ JOB_HEADER = (
     f"{'name':<32} {'state':<10} {'done':>7} {'wrong':>6} {'total':>7} {'nodes':>13}  "
     f"{'created':<24}  why it waits, when it ends"
 )
+DAY = timedelta(days=1)
 SHOWN_MOVES = 6
 """Moves of a line in the table; JSON has them all."""
 
@@ -206,9 +208,9 @@ def wait_text(job: jobs_pb2.Job) -> str | None:
         case jobs_pb2.WAIT_REASON_NO_WORKER:
             return "no worker is up"
         case jobs_pb2.WAIT_REASON_BEHIND if job.units_before:
-            return f"behind {job.units_before} units of more urgent or earlier work"
+            return f"behind {job.units_before} units"
         case jobs_pb2.WAIT_REASON_BEHIND:
-            return "behind many earlier jobs"
+            return "behind many jobs"
         case jobs_pb2.WAIT_REASON_LEFT_TO_OTHERS:
             return "what failed is left to other workers for some seconds"
         case reason:
@@ -217,7 +219,10 @@ def wait_text(job: jobs_pb2.Job) -> str | None:
 
 def outlook_text(job: jobs_pb2.Job) -> str:
     """Return why a job waits and when it is expected to end, as far as that is known."""
-    waits, end = wait_text(job), _time(job, "expected_end_time")
+    waits, end = wait_text(job), None
+    if job.HasField("expected_end_time"):
+        moment = job.expected_end_time.ToDatetime(UTC).astimezone()
+        end = f"{moment:%H:%M:%S}" if moment - datetime.now(UTC) < DAY else f"{moment:%Y-%m-%d}"
     return ", ".join(filter(None, [waits and f"waits: {waits}", end and f"ends about {end}"]))
 
 

@@ -75,6 +75,7 @@ async def test_metrics_are_the_stores_exact_counts(settings: Settings, store: St
         'tilewarp_jobs{kind="analysis",state="QUEUED"} 1.0',
         'tilewarp_claimable_units{class="BULK"} 2.0',
         'tilewarp_claimed_units{class="BULK"} 1.0',
+        'tilewarp_paused_units{class="BULK"} 0.0',
         "tilewarp_positions_total 2.0",
         "tilewarp_nodes_total 20.0",
         "tilewarp_search_seconds_total 1.0",
