@@ -166,13 +166,18 @@ def score_object(score: analysis_pb2.Score) -> dict[str, int]:
 
 def job_object(job: jobs_pb2.Job) -> dict[str, Any]:
     """Return a job as its JSON object; times are ISO 8601, null before they come."""
-    limits = json_format.MessageToDict(job.specification.analysis.limits)
+    specification = job.specification
+    is_of_games = specification.HasField("adjudication")
+    work = specification.adjudication if is_of_games else specification.analysis
+    limits = json_format.MessageToDict(work.limits)
+    terms = json_format.MessageToDict(specification.adjudication.terms)
     return {
         "name": job.name,
         "kind": _plain_name(jobs_pb2.JobKind.Name(job.kind), "JOB_KIND_"),
         "state": state_name(job),
         "class": _plain_name(jobs_pb2.JobClass.Name(job.specification.job_class), "JOB_CLASS_"),
         "limits": limits,
+        **({"terms": terms} if is_of_games else {}),
         "total": job.counts.total,
         "done": job.counts.done,
         "rejected": job.counts.rejected,

@@ -1,13 +1,17 @@
 """A file of games of mixed state through the whole service, each verdict as it must be."""
 
 import json
+import os
+import signal
+import subprocess
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.adjudication.games import TERMS, Case, make_cases
-from tests.integration.stack import Service
+from tests.integration.stack import Service, objects
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +26,7 @@ def adjudicate(service: Service, cases: list[Case], *options: str) -> list[dict[
     text = "".join(case.text for case in cases)
     done = service.tilewarp("adjudicate", "-", *TERMS, "--json", *options, text=text)
     assert done.returncode == (2 if any(case.expected is None for case in cases) else 0)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return objects(done.stdout)
 
 
 def check(cases: list[Case], rows: list[dict[str, Any]]) -> None:
@@ -59,20 +63,65 @@ def test_a_job_that_is_left_alone_keeps_its_verdicts(service: Service) -> None:
     assert (detached.returncode, detached.stdout) == (0, b"")
     name = detached.stderr.decode().strip()
     done = service.tilewarp("jobs", "results", name, "--json")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    rows = objects(done.stdout)
     assert [row["result"] for row in rows] == [c.expected["result"] for c in cases if c.expected]
 
 
 def test_a_search_says_what_a_verdict_rests_on(service: Service) -> None:
     moves = json.dumps({"variant": "caissa", "moves": ["c3c5", "e5e3"]})
     done = service.tilewarp("adjudicate", "-", "--nodes", "3000", "--json", text=moves)
-    row, table = map(json.loads, done.stdout.splitlines())
+    row, table = objects(done.stdout)
     assert (row["result"], row["reason"], row["ply"]) == ("*", "undecided", 2)
     (evidence,) = row["evidence"]
     assert (evidence["ply"], evidence["nodes"] <= 3000) == (2, True)
     assert row["nodes"] == evidence["nodes"]
     assert row["provenance"]["command"].startswith("tilewarp search caissa startpos --moves")
     assert table["undecided"] == 1
+
+
+def test_an_interrupt_cancels_the_job(service: Service) -> None:
+    with subprocess.Popen(
+        service.command("adjudicate", "-", "--nodes", "200000"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as client:
+        assert client.stdin is not None
+        assert client.stdout is not None
+        assert client.stderr is not None
+        client.stdin.write(b'[Variant "chakra"]\n\n1. e2e4 *\n\n' * 500)
+        client.stdin.close()
+        name = client.stderr.readline().decode().strip()
+        client.stdout.readline()
+        client.send_signal(signal.SIGINT)
+        client.stdout.read()
+        client.stderr.read()
+    assert client.returncode == 130
+    (shown,) = objects(service.tilewarp("jobs", "show", name, "--json").stdout)
+    assert (shown["state"], shown["kind"]) == ("CANCELLED", "adjudication")
+
+
+@pytest.mark.soak
+def test_verdicts_are_the_same_when_workers_are_killed(service: Service) -> None:
+    cases = make_cases(180, seed=4)
+    search = ("--nodes", "30000")
+    undisturbed = adjudicate(service, cases, *search)
+    is_done = threading.Event()
+
+    def kill() -> None:
+        while not is_done.wait(1.5):
+            os.kill(service.pool()[0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        disturbed = adjudicate(service, cases, *search)
+    finally:
+        is_done.set()
+        killer.join()
+    for row in (*undisturbed, *disturbed):
+        row.pop("provenance", None)
+    assert disturbed == undisturbed
 
 
 def test_a_file_without_games_is_refused(service: Service) -> None:

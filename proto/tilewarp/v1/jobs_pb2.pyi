@@ -171,7 +171,7 @@ class _ResultOrderEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ResultOrd
     RESULT_ORDER_FINISHED: _ResultOrder.ValueType  # 1
     """As they were finished."""
     RESULT_ORDER_INPUT: _ResultOrder.ValueType  # 2
-    """By the positions' indices. A row waits for all rows before it; after a cancellation, missing rows are passed over."""
+    """By their indices. A row waits for all rows before it; after a cancellation, missing rows are passed over."""
 
 class ResultOrder(_ResultOrder, metaclass=_ResultOrderEnumTypeWrapper):
     """The order of result rows."""
@@ -181,7 +181,7 @@ RESULT_ORDER_UNSPECIFIED: ResultOrder.ValueType  # 0
 RESULT_ORDER_FINISHED: ResultOrder.ValueType  # 1
 """As they were finished."""
 RESULT_ORDER_INPUT: ResultOrder.ValueType  # 2
-"""By the positions' indices. A row waits for all rows before it; after a cancellation, missing rows are passed over."""
+"""By their indices. A row waits for all rows before it; after a cancellation, missing rows are passed over."""
 Global___ResultOrder: _TypeAlias = ResultOrder  # noqa: Y015
 
 @_typing.final
@@ -434,7 +434,7 @@ Global___PerftWork: _TypeAlias = PerftWork  # noqa: Y015
 
 @_typing.final
 class JobCounts(_message.Message):
-    """How far a job is, in positions of the submission, or prefixes of a perft; each counts once."""
+    """How far a job is, in positions or games of the submission, or prefixes of a perft; each counts once."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -790,7 +790,7 @@ Global___StreamResultsResponse: _TypeAlias = StreamResultsResponse  # noqa: Y015
 
 @_typing.final
 class ResultRow(_message.Message):
-    """What became of one position."""
+    """What became of one position, game or prefix."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -802,7 +802,7 @@ class ResultRow(_message.Message):
     PERFT_FIELD_NUMBER: _builtins.int
     ADJUDICATION_FIELD_NUMBER: _builtins.int
     index: _builtins.int
-    """The place of the position in the submission, or of the prefix in the split, from 0."""
+    """The place of the position or game in the submission, or of the prefix in the split, from 0."""
     fen: _builtins.str
     """The canonical text of the position, its moves played; for a refused one the text given, cut at 200 characters and
     with control characters escaped.
@@ -934,7 +934,7 @@ Global___WrongCount: _TypeAlias = WrongCount  # noqa: Y015
 
 @_typing.final
 class Rejection(_message.Message):
-    """Why a position was refused."""
+    """Why a position or game was refused."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -958,7 +958,7 @@ Global___Rejection: _TypeAlias = Rejection  # noqa: Y015
 
 @_typing.final
 class Failure(_message.Message):
-    """Why a position was given up."""
+    """Why a position, game or prefix was given up."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -84,8 +84,8 @@ class JobServiceServicer:
     """
 
     def CreateJob(self, request_iterator, context):
-        """Creates a job. The first message carries the request id and the specification, the following ones the positions in
-        batches. A wrong position becomes a rejected row of the results; a wrong specification is INVALID_ARGUMENT, naming
+        """Creates a job. The first message carries the request id and the specification, the following ones the positions or
+        games in batches. A wrong one becomes a rejected row of the results; a wrong specification is INVALID_ARGUMENT, naming
         each field and fault. ALREADY_EXISTS when the request id was used with other content.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -36,8 +36,8 @@ class JobServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> JobServiceAsyncStub: ...
     CreateJob: _grpc.StreamUnaryMultiCallable[_jobs_pb2.CreateJobRequest, _jobs_pb2.CreateJobResponse]
-    """Creates a job. The first message carries the request id and the specification, the following ones the positions in
-    batches. A wrong position becomes a rejected row of the results; a wrong specification is INVALID_ARGUMENT, naming
+    """Creates a job. The first message carries the request id and the specification, the following ones the positions or
+    games in batches. A wrong one becomes a rejected row of the results; a wrong specification is INVALID_ARGUMENT, naming
     each field and fault. ALREADY_EXISTS when the request id was used with other content.
     """
     GetJob: _grpc.UnaryUnaryMultiCallable[_jobs_pb2.GetJobRequest, _jobs_pb2.GetJobResponse]
@@ -67,8 +67,8 @@ class JobServiceAsyncStub(JobServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateJob: _aio.StreamUnaryMultiCallable[_jobs_pb2.CreateJobRequest, _jobs_pb2.CreateJobResponse]  # type: ignore[assignment]
-    """Creates a job. The first message carries the request id and the specification, the following ones the positions in
-    batches. A wrong position becomes a rejected row of the results; a wrong specification is INVALID_ARGUMENT, naming
+    """Creates a job. The first message carries the request id and the specification, the following ones the positions or
+    games in batches. A wrong one becomes a rejected row of the results; a wrong specification is INVALID_ARGUMENT, naming
     each field and fault. ALREADY_EXISTS when the request id was used with other content.
     """
     GetJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.GetJobRequest, _jobs_pb2.GetJobResponse]  # type: ignore[assignment]
@@ -101,8 +101,8 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_jobs_pb2.CreateJobRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_jobs_pb2.CreateJobResponse, _abc.Awaitable[_jobs_pb2.CreateJobResponse]]:
-        """Creates a job. The first message carries the request id and the specification, the following ones the positions in
-        batches. A wrong position becomes a rejected row of the results; a wrong specification is INVALID_ARGUMENT, naming
+        """Creates a job. The first message carries the request id and the specification, the following ones the positions or
+        games in batches. A wrong one becomes a rejected row of the results; a wrong specification is INVALID_ARGUMENT, naming
         each field and fault. ALREADY_EXISTS when the request id was used with other content.
         """
 
