@@ -14,7 +14,7 @@ MAX_TAG_LENGTH = 1_000
 MAX_MOVES = 4_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RecordedMove:
     """A move as its record has it, not known to be legal.
 

@@ -106,6 +106,8 @@ def _take_text(fields: dict[str, Any], name: str, default: str) -> str:
         raise ValueError(f"{name} is not a text")
     if len(text) > MAX_TAG_LENGTH:
         raise ValueError(f"{name} is longer than {MAX_TAG_LENGTH} characters")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError(f"{name} has half a character: {escape_text(text)!r}")
     return text
 
 

@@ -7,7 +7,6 @@ from typing import BinaryIO
 import click
 
 from core.adjudication import Crosstable, Terms
-from core.notation import escape_text
 from core.records import BrokenRecord, GameRecord, Record, read_records
 from gateway.cli.errors import WrongInput
 from gateway.cli.options import class_option, terms_options
@@ -135,8 +134,7 @@ async def _print_verdicts(
                 place = {"index": record.index, "line": record.line, "white": white, "black": black}
                 click.echo(dump({**place, **verdict_object(row)}))
             else:
-                white, black = map(escape_text, record.players)
-                click.echo(verdict_text(row, record.line, (white, black)))
+                click.echo(verdict_text(row, record.line, record.players))
             rejected += row.WhichOneof("outcome") == "rejection"
             failed += row.WhichOneof("outcome") == "failure"
             if row.HasField("adjudication"):

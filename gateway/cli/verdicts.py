@@ -3,10 +3,13 @@
 from typing import Any
 
 from core.adjudication import Standing
+from core.notation import escape_text
 from gateway.cli.rows import find_error, provenance_object, score_object, score_text
 from tilewarp.v1 import adjudication_pb2, jobs_pb2
 
 VERDICT_HEADER = f"{'line':>6} {'result':<7} {'ply':>4} {'reason':<12}  game and evidence"
+MAX_NAME = 30
+"""Characters of a player's name in a table."""
 MAX_TABLE = 20
 """Players of whom each meeting with each other is shown; JSON has them all."""
 
@@ -47,7 +50,7 @@ def verdict_text(row: jobs_pb2.ResultRow, line: int, players: tuple[str, str] | 
     if error is not None:
         return f"{line:>6} error: {error}"
     found = row.adjudication
-    game = f"{players[0]} - {players[1]}" if players else row.fen
+    game = " - ".join(escape_text(name, MAX_NAME) for name in players or ()) or row.fen
     text = f"{line:>6} {found.result:<7} {found.ply:>4} {found.reason:<12}  {game}"
     if found.contradicted:
         text += f"; the record says {found.recorded}"
@@ -82,11 +85,12 @@ def standings_object(standings: list[Standing], undecided: int) -> dict[str, Any
 def standings_text(standings: list[Standing], undecided: int) -> str:
     """Return the standings as a table, with each meeting where there are few players."""
     shown = standings if len(standings) <= MAX_TABLE else []
-    width = max([len(one.player) for one in standings], default=6)
+    names = [escape_text(one.player, MAX_NAME) for one in standings]
+    width = max(map(len, [*names, "player"]))
     head = f"{'':>4} {'player':<{width}} {'points':>7} {'games':>6} {'+':>5} {'=':>5} {'-':>5}"
     lines = [head + "".join(f" {rank:>7}" for rank in range(1, len(shown) + 1))]
-    for rank, one in enumerate(standings, 1):
-        text = f"{rank:>3}. {one.player:<{width}} {one.points:>7g} {one.games:>6} "
+    for rank, (name, one) in enumerate(zip(names, standings, strict=True), 1):
+        text = f"{rank:>3}. {name:<{width}} {one.points:>7g} {one.games:>6} "
         text += f"{one.won:>5} {one.drawn:>5} {one.lost:>5}"
         lines.append(text + "".join(f" {_meeting_text(one, other):>7}" for other in shown))
     return "\n".join([*lines, f"undecided: {undecided}"])

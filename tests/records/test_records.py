@@ -205,6 +205,8 @@ def test_objects() -> None:
         ('{"moves":["e2e4"],"scores":[{"cp":1,"mate":1}]}', "is not a score such as"),
         ('{"moves":[],"variant":3}', "variant is not a text"),
         ('{"moves":[],"fen":"' + "x" * 1001 + '"}', "fen is longer than 1000 characters"),
+        ('{"moves":[],"fen":"\\ud800"}', "fen has half a character: '\\\\ud800'"),
+        ('{"moves":[],"white":"\\udfff"}', "white has half a character"),
         ('{"moves":[],"result":"won"}', "the result 'won' is none of"),
         ('{"moves":[],"tags":{"a b":"c"}}', "'a b' is not the name of a tag"),
         ('{"moves":[],"tags":[]}', "tags are not an object"),
