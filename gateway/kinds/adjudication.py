@@ -1,6 +1,7 @@
 """Adjudication: each game of the submission is a unit, and a wrong one a row of its own."""
 
 import asyncio
+import shlex
 from collections.abc import Sequence
 
 from core.notation import NotationError, PositionError, escape_text
@@ -60,12 +61,15 @@ async def stage(submission: Submission) -> None:
 
 
 def show_failure(row: Row, job: Job) -> jobs_pb2.ResultRow:
-    """Return the row of a game that was given up, with the command that searches its end."""
+    """Return the row of a game that was given up, with a command that searches or plays it."""
     game = adjudication_pb2.Game.FromString(row.payload)
     work = jobs_pb2.JobSpecification.FromString(job.spec).adjudication
-    command = ""
+    position = find_last_position(game)
     if work.HasField("limits"):
-        command = format_command(find_last_position(game), read_limits(work.limits))
+        command = format_command(position, read_limits(work.limits))
+    else:
+        start = position.fen or STARTPOS
+        command = shlex.join(["tilewarp", "play", position.variant, start, *position.moves])
     return jobs_pb2.ResultRow(
         fen=Position(game.variant, game.fen or STARTPOS).fen(),
         failure=jobs_pb2.Failure(command=command),

@@ -9,7 +9,7 @@ from gateway.client import Client
 from tests.gateway.work import claim, collect, refuses
 from tilewarp.v1 import adjudication_pb2, jobs_pb2, position_pb2
 from worker.adjudicator import Adjudicator
-from worker.store import Store
+from worker.store import Finished, Store
 
 
 def specification(**terms: Any) -> jobs_pb2.JobSpecification:
@@ -81,3 +81,26 @@ async def test_a_submission_has_games_and_no_positions(client: Client) -> None:
         await client.create_job(specification(), [position_pb2.Position(variant="chakra")])
     with refuses(grpc.StatusCode.INVALID_ARGUMENT, "at least one game"):
         await client.create_job(specification(), [])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "command"),
+    [
+        (0, "tilewarp play chakra startpos e2e4 e7e5"),
+        (70, "tilewarp search chakra startpos --moves 'e2e4 e7e5' --nodes 70"),
+    ],
+)
+async def test_a_given_up_game_is_a_row_with_a_command(
+    client: Client, store: Store, nodes: int, command: str
+) -> None:
+    wanted = specification()
+    if nodes:
+        wanted.adjudication.limits.nodes = nodes
+    job = await client.create_job(wanted, [game(moves="e2e4 e7e5")])
+    for _ in range(3):
+        (claimed,) = claim(store)
+        store.hand_in(claimed, [Finished(claimed.units[0].index, b"it broke", is_failure=True)])
+    (row,) = await collect(client.stream_results(job.name))
+    assert (row.failure.cause, row.failure.attempts) == ("it broke", 3)
+    assert row.failure.command == command
+    assert row.fen.startswith("acmqksca/")
