@@ -7,6 +7,7 @@ from core.position import Position
 from core.version import ENGINE_VERSION, RULES_VERSION
 from tilewarp.v1 import adjudication_pb2, analysis_pb2, jobs_pb2
 from worker.command import format_command
+from worker.engine import renew
 from worker.games import find_last_position, format_verdict, read_game, read_terms
 from worker.limits import read_limits
 from worker.store import ClaimedUnit, Finished
@@ -74,11 +75,11 @@ class Adjudicator:
         return Finished(unit.index, row.SerializeToString(), self._nodes, self._seconds)
 
     def _search(self, position: Position, limits: Limits) -> Analysis:
-        """Search with an engine that no other search has used, so that equal games end alike."""
+        """Search a position; its nodes and time are added to the game's."""
         try:
             found = self._engine.search(position, limits)
         finally:
-            self._engine = Engine()
+            self._engine = renew(self._engine, limits)
         if found.ended == "stopped":
             raise _Stopped
         self._nodes += found.nodes

@@ -3,7 +3,7 @@
 import time
 
 from core.engine import Engine
-from core.limits import size_table
+from core.limits import Limits, size_table
 from core.position import STARTPOS, Position
 from core.version import ENGINE_VERSION, RULES_VERSION
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
@@ -14,6 +14,12 @@ from worker.store import ClaimedUnit, Finished
 
 MAX_KEPT_ENTRIES = 1 << 20
 """The largest table, 16 MB, that is kept for the next search."""
+
+
+def renew(engine: Engine, limits: Limits) -> Engine:
+    """Return an engine for the next search: nothing is told of the last, no large table kept."""
+    engine.forget()
+    return Engine() if size_table(limits) > MAX_KEPT_ENTRIES else engine
 
 
 class Analyst:
@@ -54,9 +60,7 @@ class Analyst:
             analysis = self._engine.search(position, limits)
         finally:
             self._told_depth = 0
-            self._engine.forget()
-            if size_table(limits) > MAX_KEPT_ENTRIES:
-                self._engine = Engine()
+            self._engine = renew(self._engine, limits)
         if analysis.ended == "stopped":
             return None
         result = format_analysis(analysis, limits)
