@@ -19,6 +19,9 @@ EXAMPLES = [
     for line in block.splitlines()
     if line.startswith("tilewarp ") and not line.startswith(STAYS)
 ]
+PROGRAMS = re.findall(
+    r"^```python\n(.*?)^```", (ROOT / "docs/analysis.md").read_text(), re.M | re.S
+)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -35,12 +38,11 @@ def test_an_example_runs(service: Service, example: str) -> None:
     assert ended.stdout
 
 
-def test_the_program_that_listens_runs(service: Service) -> None:
-    (program,) = re.findall(
-        r"^```python\n(.*?)^```", (ROOT / "docs/analysis.md").read_text(), re.M | re.S
-    )
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_of_the_documents_runs(service: Service, program: str) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", program.replace("127.0.0.1:50051", service.address)],
+        cwd=ROOT,
         capture_output=True,
         timeout=100,
         check=False,
@@ -51,3 +53,4 @@ def test_the_program_that_listens_runs(service: Service) -> None:
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) >= 8
+    assert len(PROGRAMS) >= 2
