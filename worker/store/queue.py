@@ -18,14 +18,10 @@ async def read_queue(connection: Any, client: str, slots: int) -> Queue:
     pipe.hgetall(keys.LOAD)
     for job_class in JobClass:
         pipe.zcard(keys.turns(job_class))
-        pipe.sort(
-            keys.queue(job_class, client),
-            start=0,
-            num=MAX_JOBS,
-            by="nosort",  # in the order of the sorted set
-            get=["#", "tw:job:*->claimable"],
-            groups=True,
-        )
+        # In the order of the sorted set. A full server answers SORT_RO, but not SORT, which is what
+        # the client's own method sends.
+        wanted = ("BY", "nosort", "LIMIT", 0, MAX_JOBS, "GET", "#", "GET", "tw:job:*->claimable")
+        pipe.execute_command("SORT_RO", keys.queue(job_class, client), *wanted)
     (seconds, microseconds), claims, fields, *found = await pipe.execute()
     return Queue(
         now_ms=seconds * 1000 + microseconds // 1000,
@@ -39,7 +35,10 @@ async def read_queue(connection: Any, client: str, slots: int) -> Queue:
         },
         client_counts=dict(zip(JobClass, found[::2], strict=True)),
         waiting={
-            job_class: [(JobId(job.decode()), int(count or 0)) for job, count in jobs]
-            for job_class, jobs in zip(JobClass, found[1::2], strict=True)
+            job_class: [
+                (JobId(job.decode()), int(count or 0))
+                for job, count in zip(flat[::2], flat[1::2], strict=True)
+            ]
+            for job_class, flat in zip(JobClass, found[1::2], strict=True)
         },
     )
