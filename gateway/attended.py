@@ -21,7 +21,11 @@ LOOK_SECONDS = 1.0
 
 
 def make_job(limits: analysis_pb2.Limits, job_class: JobClass, client: str, total: int) -> NewJob:
-    """Return a job that analyses so many positions, under an id of its own."""
+    """Return a job that analyses so many positions, under an id of its own.
+
+    A client's calls take turns with its own jobs as with other clients: a caller does not wait for
+    the end of what it has submitted before.
+    """
     specification = jobs_pb2.JobSpecification(
         analysis=jobs_pb2.AnalysisWork(limits=limits),
         job_class=jobs_pb2.JobClass.Value(f"JOB_CLASS_{job_class}"),
@@ -31,7 +35,7 @@ def make_job(limits: analysis_pb2.Limits, job_class: JobClass, client: str, tota
         kind=analysis.NAME,
         spec=specification.SerializeToString(),
         job_class=job_class,
-        client=client,
+        client=f"calls:{client}",
         total=total,
         keep=KEEP_SECONDS,
         engine_version=ENGINE_VERSION,

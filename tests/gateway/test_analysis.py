@@ -124,6 +124,22 @@ async def test_it_comes_before_bulk_work(client: Client, worker: Store) -> None:
     assert not other.is_attended
 
 
+async def test_it_takes_turns_with_urgent_jobs_of_its_own_client(
+    client: Client, worker: Store
+) -> None:
+    specification = jobs_pb2.JobSpecification(
+        analysis=jobs_pb2.AnalysisWork(limits=LIMITS), job_class=jobs_pb2.JOB_CLASS_INTERACTIVE
+    )
+    await client.create_job(specification, [START] * 100)
+    await claim_one(worker)
+    asking = asyncio.create_task(collect(client.analyse(START, LIMITS)))
+    await wait_until(lambda: worker._redis.zcard("tw:attended"))
+    claims = [await claim_one(worker) for _ in range(2)]
+    (own,) = [claim for claim in claims if claim.is_attended]
+    hand_in(worker, own)
+    assert await asking == [FINAL]
+
+
 @pytest.mark.parametrize("is_begun", [False, True])
 async def test_leaving_ends_the_search_and_leaves_nothing(
     client: Client, worker: Store, keys: Callable[[], set[bytes]], is_begun: bool

@@ -351,11 +351,12 @@ async def test_an_error_of_the_positions_is_raised_after_their_results(client: C
         await anext(results)
 
 
-async def test_calls_and_jobs_of_clients_take_turns(
-    running: Gateway, client: Client, worker: Store
+@pytest.mark.parametrize("name", ["ann", "bob"])
+async def test_a_call_takes_turns_with_jobs_also_of_its_own_client(
+    running: Gateway, client: Client, worker: Store, name: str
 ) -> None:
-    async with Client(running.address, name="bob") as bob:
-        job = await bob.create_job(specification(), [START] * 100)
+    async with Client(running.address, name=name) as other:
+        job = await other.create_job(specification(), [START] * 100)
         asking = asyncio.create_task(collect(client.analyse_many([("a", START)] * 3, LIMITS)))
         await wait_until(lambda: count_unfinished(worker) == 103)
         order = []
