@@ -115,6 +115,7 @@ class Client:
         position: position_pb2.Position,
         limits: analysis_pb2.Limits,
         *,
+        no_cache: bool = False,
         timeout: float | None = None,
     ) -> AsyncIterator[analysis_pb2.AnalysisResult]:
         """Yield what is known of a position as it grows; the last is the final result.
@@ -125,12 +126,13 @@ class Client:
         Args:
             position: the position.
             limits: when the search stops.
+            no_cache: whether to search although there is a cached result.
             timeout: seconds after which the call ends with DEADLINE_EXCEEDED; None: never.
         """
         clock = asyncio.get_running_loop().time
         deadline = None if timeout is None else clock() + timeout
         patience = _Patience(self.patience)
-        request = analysis_pb2.AnalyseRequest(position=position, limits=limits)
+        request = analysis_pb2.AnalyseRequest(position=position, limits=limits, no_cache=no_cache)
         while True:
             left = None if deadline is None else max(deadline - clock(), 0.0)
             call = self._analysis.Analyse(request, metadata=self._metadata, timeout=left)
@@ -148,6 +150,8 @@ class Client:
         self,
         positions: Iterable[Position] | AsyncIterable[Position],
         limits: analysis_pb2.Limits,
+        *,
+        no_cache: bool = False,
     ) -> AsyncIterator[analysis_pb2.AnalyseManyResult]:
         """Yield the result of each position once, as they are finished.
 
@@ -159,12 +163,15 @@ class Client:
         Args:
             positions: pairs of the caller's id, which the result carries, and the position.
             limits: when the search of each position stops.
+            no_cache: whether to search although there are cached results.
         """
         patience = _Patience(self.patience)
         feed = Feed(positions)
         try:
             while True:
-                call = self._analysis.AnalyseMany(feed.requests(limits), metadata=self._metadata)
+                call = self._analysis.AnalyseMany(
+                    feed.requests(limits, no_cache), metadata=self._metadata
+                )
                 try:
                     async for response in call:
                         patience.reset()

@@ -41,10 +41,10 @@ class Feed:
             await self._taking
 
     async def requests(
-        self, limits: analysis_pb2.Limits
+        self, limits: analysis_pb2.Limits, no_cache: bool = False
     ) -> AsyncIterator[analysis_pb2.AnalyseManyRequest]:
         """Yield the messages of one call: first what another one has left without a result."""
-        yield analysis_pb2.AnalyseManyRequest(limits=limits)
+        yield analysis_pb2.AnalyseManyRequest(limits=limits, no_cache=no_cache)
         again = [_item(number, position) for number, (_, position) in self._open.items()]
         while again:
             yield _message(again)

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 from gateway.attended import LOOK_SECONDS, attend, make_job
+from gateway.cached import CachedResults
 from gateway.events import JobEvents
 from gateway.limits import find_limit_faults
 from gateway.positions import PositionFaults, check_position
@@ -30,9 +31,10 @@ RESULT_COUNT = 100
 
 @dataclass(frozen=True)
 class _Limits:
-    """Limits as they came, and what is wrong with them."""
+    """Limits as they came, whether cached results will do, and what is wrong with them."""
 
     message: analysis_pb2.Limits
+    no_cache: bool
     faults: list[str]
 
 
@@ -75,7 +77,7 @@ class Flow:
         self._announce = announce
         self._client = client
         self._room = asyncio.Semaphore(settings.max_unfinished)
-        self._limits = self._check_limits(analysis_pb2.Limits())
+        self._limits = self._check_limits(analysis_pb2.Limits(), no_cache=False)
         self._unsubmitted: deque[_Item] = deque()
         self._is_all_read = False
         self._has_read = asyncio.Event()
@@ -130,8 +132,9 @@ class Flow:
     async def _read(self, requests: AsyncIterator[analysis_pb2.AnalyseManyRequest]) -> None:
         """Read positions while there is room."""
         async for request in requests:
-            if request.HasField("limits") and request.limits != self._limits.message:
-                self._limits = self._check_limits(request.limits)
+            given, known = (request.limits, request.no_cache), self._limits
+            if request.HasField("limits") and given != (known.message, known.no_cache):
+                self._limits = self._check_limits(request.limits, no_cache=request.no_cache)
             for item in request.items:
                 if len(item.id) > MAX_ID_LENGTH:
                     fault = f"{len(item.id)} characters are more than {MAX_ID_LENGTH}"
@@ -157,7 +160,10 @@ class Flow:
         return items
 
     async def _submit(self, items: Sequence[_Item], batches: asyncio.TaskGroup) -> None:
-        """Submit positions; those that are read meanwhile are the next batch."""
+        """Submit what has no cached result; what is read meanwhile is the next batch."""
+        items = await self._answer(items)
+        if not items:
+            return
         batch, refused = await asyncio.to_thread(self._check, items)
         if refused:
             self._results.put_nowait(refused)
@@ -166,6 +172,24 @@ class Flow:
             submitted = asyncio.Event()
             batches.create_task(self._run_batch(batch, submitted))
             await submitted.wait()
+
+    async def _answer(self, items: Sequence[_Item]) -> Sequence[_Item]:
+        """Answer positions from cached results; return the others."""
+        limits = items[0].limits
+        if limits.faults:
+            return items
+        results = CachedResults(
+            self._store, self._settings, limits.message, no_cache=limits.no_cache
+        )
+        answers = await results.answer([_unit(item) for item in items])
+        found = [
+            analysis_pb2.AnalyseManyResult(id=item.id, analysis=answer)
+            for item, answer in zip(items, answers, strict=True)
+            if answer is not None
+        ]
+        if found:
+            self._results.put_nowait(found)
+        return [item for item, answer in zip(items, answers, strict=True) if answer is None]
 
     async def _run_batch(self, batch: _Batch, submitted: asyncio.Event) -> None:
         """Have a batch analysed, and take its results as they come."""
@@ -199,9 +223,9 @@ class Flow:
                     raise NoWorker
             await asyncio.sleep(LOOK_SECONDS)
 
-    def _check_limits(self, limits: analysis_pb2.Limits) -> _Limits:
+    def _check_limits(self, limits: analysis_pb2.Limits, *, no_cache: bool) -> _Limits:
         faults = find_limit_faults(limits, "limits", self._settings)
-        return _Limits(limits, [f"{fault.field}: {fault.fault}" for fault in faults])
+        return _Limits(limits, no_cache, [f"{fault.field}: {fault.fault}" for fault in faults])
 
     def _check(self, items: Sequence[_Item]) -> tuple[_Batch, list[analysis_pb2.AnalyseManyResult]]:
         """Return the good positions as a batch, and the results of the refused ones."""
@@ -214,7 +238,7 @@ class Flow:
                 refused.append(analysis_pb2.AnalyseManyResult(id=item.id, error=error))
             else:
                 ids.append(item.id)
-                units.append(item.position.SerializeToString())
+                units.append(_unit(item))
         job = make_job(limits.message, JobClass.BULK, self._client, len(units))
         return _Batch(job, ids, units), refused
 
@@ -224,6 +248,10 @@ class Flow:
         except PositionFaults as error:
             return error.faults
         return []
+
+
+def _unit(item: _Item) -> bytes:
+    return item.position.SerializeToString(deterministic=True)
 
 
 def _show_row(row: Row, batch: _Batch) -> analysis_pb2.AnalyseManyResult:

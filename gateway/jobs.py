@@ -9,6 +9,7 @@ from google.protobuf import timestamp_pb2
 
 from core.notation import escape_text
 from core.version import ENGINE_VERSION, RULES_VERSION
+from gateway.cached import read_cached
 from gateway.callers import is_printable_ascii
 from gateway.kinds import KINDS, Submission, find_kind
 from gateway.outlook import Outlook
@@ -92,6 +93,7 @@ async def submit(
                 job_class=CLASSES[specification.job_class],
                 client=client,
                 total=submission.total,
+                cached=submission.cached,
                 labels=dict(specification.labels),
                 request_id=first.request_id,
                 digest=submission.digest.hexdigest(),
@@ -190,7 +192,11 @@ def show_job(job: Job, outlook: Outlook) -> jobs_pb2.Job:
         specification=jobs_pb2.JobSpecification.FromString(job.spec),
         state=STATES[job.state],
         counts=jobs_pb2.JobCounts(
-            total=job.total, done=job.done, rejected=job.rejected, quarantined=job.quarantined
+            total=job.total,
+            done=job.done,
+            cached=job.cached,
+            rejected=job.rejected,
+            quarantined=job.quarantined,
         ),
         nodes=job.nodes,
         create_time=_show_time(job.created_ms),
@@ -217,7 +223,10 @@ def show_lost_job(name: str) -> jobs_pb2.Job:
 def show_row(row: Row, job: Job) -> jobs_pb2.ResultRow:
     """Return a job's stored row as it is shown."""
     if row.kind is not RowKind.QUARANTINED:
-        return jobs_pb2.ResultRow.FromString(row.payload)
+        read = read_cached if row.kind is RowKind.CACHED else jobs_pb2.ResultRow.FromString
+        shown = read(row.payload)
+        shown.index = row.index
+        return shown
     shown = KINDS[job.kind].show_failure(row, job)
     shown.index = row.index
     failure = jobs_pb2.Failure(attempts=len(row.workers), cause=row.cause, workers=row.workers)

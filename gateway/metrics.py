@@ -83,7 +83,17 @@ def show_counts(counts: StoreCounts) -> Iterator[Metric]:
     yield claimable
     yield claimed
     yield paused
-    yield CounterMetricFamily("tilewarp_positions", "Positions with a result", totals.positions)
+    yield CounterMetricFamily(
+        "tilewarp_positions", "Positions searched to a result", totals.positions
+    )
+    yield CounterMetricFamily(
+        "tilewarp_cached_positions", "Positions with a cached result", totals.cached
+    )
+    yield CounterMetricFamily(
+        "tilewarp_damaged_cached_results",
+        "Cached results that were found damaged and forgotten",
+        totals.cache_damaged,
+    )
     yield CounterMetricFamily("tilewarp_nodes", "Nodes of accepted results", totals.nodes)
     yield CounterMetricFamily(
         "tilewarp_search_seconds", "Search time of accepted results", totals.search_seconds

@@ -159,6 +159,8 @@ class ClaimRun:
             self._is_store_away = True
             return False
         self._is_store_away = False
+        with suppress(redis.RedisError):  # an equal request is searched again then
+            self._store.remember(rows)
         if state in (ClaimState.LOST, ClaimState.CANCELLED) and self._end is not End.GONE:
             log.info("a claim on job %s is %s", self._claim.job_id, state.value)
             self._metrics.lost_claims.inc()

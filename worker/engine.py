@@ -7,6 +7,7 @@ from core.limits import Limits, size_table
 from core.position import STARTPOS, Position
 from core.version import ENGINE_VERSION, RULES_VERSION
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
+from worker.cache import CacheKeys
 from worker.command import format_command
 from worker.limits import read_limits
 from worker.results import format_analysis, format_progress
@@ -75,5 +76,11 @@ class Analyst:
             )
         )
         result.provenance.finish_time.GetCurrentTime()
-        row = jobs_pb2.ResultRow(index=unit.index, fen=position.fen(), analysis=result)
-        return Finished(unit.index, row.SerializeToString(), analysis.nodes, analysis.seconds)
+        row = jobs_pb2.ResultRow(fen=position.fen(), analysis=result)
+        return Finished(
+            unit.index,
+            row.SerializeToString(),
+            analysis.nodes,
+            analysis.seconds,
+            cache_key=CacheKeys(limits).find(unit.unit),
+        )

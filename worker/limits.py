@@ -1,4 +1,4 @@
-"""From the wire's limits to the engine's."""
+"""From the wire's limits to the engine's, and which of them leave nothing to chance."""
 
 from core.limits import Limits
 from tilewarp.v1 import analysis_pb2
@@ -21,3 +21,8 @@ def read_limits(limits: analysis_pb2.Limits) -> Limits:
         multipv=limits.multipv or 1,
         searchmoves=tuple(limits.searchmoves),
     )
+
+
+def is_reproducible(limits: Limits) -> bool:
+    """Return whether equal searches within these limits have equal answers, on any worker."""
+    return limits.movetime is None and limits.threads == 1

@@ -76,6 +76,9 @@ class Settings:
     staging_ttl: float = _setting(600.0, "seconds until a submission left half-way is dropped", 1)
     result_ttl: float = _setting(86_400.0, "seconds a job is kept after its end", 1)
 
+    cache_mb: int = _setting(64, "most megabytes of results cached for equal requests; 0: none")
+    cache_ttl: float = _setting(604_800.0, "seconds a result is cached for equal requests", 1)
+
     lease: float = _setting(5.0, "seconds a claim lives without progress", 0.2)
     max_attempts: int = _setting(3, "attempts at a position before it is given up", 1)
     claim_time: float = _setting(1.0, "seconds of work a worker takes at once", 0.01)

@@ -17,6 +17,7 @@ from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
 @click.argument("file", type=click.File("rb"))
 @limit_options
 @class_option
+@click.option("--no-cache", is_flag=True, help="Search also what has a cached result.")
 @click.option("--detach", is_flag=True, help="Leave the job to the service.")
 @remote_options
 def analyse(
@@ -24,6 +25,7 @@ def analyse(
     file: BinaryIO,
     limits: dict[str, Any],
     job_class: jobs_pb2.JobClass.ValueType,
+    no_cache: bool,
     detach: bool,
     target: str,
     client_name: str | None,
@@ -40,6 +42,7 @@ def analyse(
         raise WrongInput("there is no position")
     specification = jobs_pb2.JobSpecification(job_class=job_class)
     specification.analysis.limits.MergeFrom(format_limits(limits))
+    specification.analysis.no_cache = no_cache
 
     async def work(client: Client) -> None:
         job = await client.create_job(specification, positions)

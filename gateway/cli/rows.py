@@ -180,6 +180,7 @@ def job_object(job: jobs_pb2.Job) -> dict[str, Any]:
         **({"terms": terms} if is_of_games else {}),
         "total": job.counts.total,
         "done": job.counts.done,
+        "cached": job.counts.cached,
         "rejected": job.counts.rejected,
         "quarantined": job.counts.quarantined,
         "nodes": job.nodes,

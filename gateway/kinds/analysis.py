@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.notation import escape_text
+from gateway.cached import CachedResults
 from gateway.kinds.kind import Submission
 from gateway.limits import find_limit_faults
 from gateway.positions import PositionFaults, check_position, read_position
@@ -26,9 +27,11 @@ class CheckedBatch:
     """Positions after the door, as the store stages them."""
 
     units: list[bytes]
-    """One for each position; empty where it was refused."""
+    """One for each position; empty where it has a row."""
     rejected: dict[UnitIndex, bytes]
     """The rows of those refused."""
+    cached: dict[UnitIndex, bytes]
+    """The rows of those with a cached result."""
 
 
 def find_faults(specification: jobs_pb2.JobSpecification, settings: Settings) -> list[FieldFault]:
@@ -40,6 +43,8 @@ def find_faults(specification: jobs_pb2.JobSpecification, settings: Settings) ->
 async def stage(submission: Submission) -> None:
     """Stage the positions of the submission."""
     settings = submission.settings
+    work = submission.specification.analysis
+    results = CachedResults(submission.store, settings, work.limits, no_cache=work.no_cache)
     async for request in submission.requests:
         if request.WhichOneof("content") != "positions":
             fault = "every message after the first must carry positions"
@@ -50,8 +55,13 @@ async def stage(submission: Submission) -> None:
             raise InvalidRequest([FieldFault("positions", fault)])
         for start in range(0, len(positions), CHECK_COUNT):
             chunk = positions[start : start + CHECK_COUNT]
-            batch = await asyncio.to_thread(_check_batch, chunk, submission)
-            await submission.stage(batch.units, batch.rejected)
+            units = [position.SerializeToString(deterministic=True) for position in chunk]
+            for unit in units:
+                submission.digest.update(len(unit).to_bytes(8))
+                submission.digest.update(unit)
+            found = await results.find(units)
+            batch = await asyncio.to_thread(_check_batch, chunk, units, found, submission)
+            await submission.stage(batch.units, batch.rejected, batch.cached)
     if submission.total == 0:
         raise InvalidRequest([FieldFault("positions", "a job needs at least one position")])
 
@@ -67,24 +77,32 @@ def show_failure(row: Row, job: Job) -> jobs_pb2.ResultRow:
 
 
 def _check_batch(
-    positions: Sequence[position_pb2.Position], submission: Submission
+    positions: Sequence[position_pb2.Position],
+    units: Sequence[bytes],
+    found: Sequence[bytes | None],
+    submission: Submission,
 ) -> CheckedBatch:
-    """Check the next positions of a submission, and write them into its digest."""
+    """Check the next positions of a submission.
+
+    `units` are they as bytes, `found` their cached results: a position that has one was checked
+    when it was searched.
+    """
     searchmoves = submission.specification.analysis.limits.searchmoves
-    batch = CheckedBatch([], {})
-    for index, position in enumerate(positions, submission.total):
-        unit = position.SerializeToString(deterministic=True)
-        submission.digest.update(len(unit).to_bytes(8))
-        submission.digest.update(unit)
+    batch = CheckedBatch([], {}, {})
+    for index, (position, unit, row) in enumerate(
+        zip(positions, units, found, strict=True), submission.total
+    ):
+        if row is not None:
+            batch.cached[UnitIndex(index)] = row
+            batch.units.append(b"")
+            continue
         try:
             check_position(position, submission.settings, searchmoves)
         except PositionFaults as error:
-            row = jobs_pb2.ResultRow(
-                index=index,
-                fen=escape_text(position.fen),
-                rejection=jobs_pb2.Rejection(faults=error.faults),
+            rejected = jobs_pb2.ResultRow(
+                fen=escape_text(position.fen), rejection=jobs_pb2.Rejection(faults=error.faults)
             )
-            batch.rejected[UnitIndex(index)] = row.SerializeToString()
+            batch.rejected[UnitIndex(index)] = rejected.SerializeToString()
             batch.units.append(b"")
         else:
             batch.units.append(unit)

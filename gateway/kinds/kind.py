@@ -32,18 +32,24 @@ class Submission:
         """Of the whole content: a kind adds what it reads of `requests`."""
         self.total = 0
         """Units staged so far: the index of the next one."""
+        self.cached = 0
+        """Units among them with a cached result."""
+        self.store = store
         self._job_id = job_id
-        self._store = store
 
     async def stage(
-        self, units: Sequence[bytes], rejected: Mapping[UnitIndex, bytes] | None = None
+        self,
+        units: Sequence[bytes],
+        rejected: Mapping[UnitIndex, bytes] | None = None,
+        cached: Mapping[UnitIndex, bytes] | None = None,
     ) -> None:
-        """Stage the next units, and the rows of those among them that are refused.
+        """Stage the next units, and the rows of those among them that are refused or cached.
 
         Raises StoreFullError if there is no room for them.
         """
-        await self._store.stage(self._job_id, units, rejected or {})
+        await self.store.stage(self._job_id, units, rejected or {}, cached or {})
         self.total += len(units)
+        self.cached += len(cached or {})
 
 
 class Kind(Protocol):

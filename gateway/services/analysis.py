@@ -6,6 +6,7 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from gateway.attended import LOOK_SECONDS, attend, make_job
+from gateway.cached import CachedResults
 from gateway.callers import find_client
 from gateway.events import JobEvents, JobWaiter
 from gateway.flow import Flow
@@ -45,8 +46,15 @@ class AnalysisService(analysis_pb2_grpc.AnalysisServiceServicer):
         """Send what is known as it grows, and at last the result; nothing stays when it ends."""
         client = find_client(context, self._settings)
         await asyncio.to_thread(self._check, request)
+        unit = request.position.SerializeToString(deterministic=True)
+        results = CachedResults(
+            self._store, self._settings, request.limits, no_cache=request.no_cache
+        )
+        (cached,) = await results.answer([unit])
+        if cached is not None:
+            yield analysis_pb2.AnalyseResponse(result=cached)
+            return
         job = make_job(request.limits, JobClass.INTERACTIVE, client, 1)
-        unit = request.position.SerializeToString()
         async with attend(self._store, self._events, job, [unit], is_told=True) as waiter:
             await self._issue_ticket()
             async for result in self._follow(job.job_id, waiter):

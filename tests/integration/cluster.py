@@ -115,7 +115,7 @@ class Cluster:
     Args:
         directory: for logs.
         options: of the store's server.
-        given: settings of every part that are not the default.
+        given: settings of every part that are not the default; unless told, nothing is cached.
     """
 
     def __init__(self, directory: Path, options: Sequence[str] = (), **given: Any) -> None:
@@ -125,7 +125,11 @@ class Cluster:
         self.server = Server()
         self.server.start(*options)
         self.settings = replace(
-            Settings(), redis_url=self.server.url, listen="127.0.0.1:0", workers=1, **given
+            Settings(),
+            redis_url=self.server.url,
+            listen="127.0.0.1:0",
+            workers=1,
+            **{"cache_mb": 0, **given},
         )
         self.store = AsyncStore(self.settings)
         self._parts: list[Part] = []

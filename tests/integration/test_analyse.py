@@ -262,7 +262,7 @@ def test_cancelling_stops_within_a_second_and_keeps_what_is_finished(service: Se
 
 def test_an_interrupt_cancels_the_job(service: Service) -> None:
     with subprocess.Popen(
-        service.command("analyse", "chakra", "-", "--json", "--nodes", "20000"),
+        service.command("analyse", "chakra", "-", "--json", "--nodes", "20001"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

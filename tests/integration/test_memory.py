@@ -48,7 +48,7 @@ def _match(key: str, patterns: list[str]) -> bool:
 
 async def test_every_key_is_documented_and_expires_as_it_says(start_cluster: Start) -> None:
     expiring, staying = _read_patterns("Keys that expire"), _read_patterns("Keys that stay")
-    cluster = start_cluster(lease=2.0)
+    cluster = start_cluster(lease=2.0, cache_mb=1)
     gateway = cluster.start_gateway()
     worker = cluster.start_worker()
     worker.fail_on(**{POISON: "fail"})

@@ -12,10 +12,11 @@ async def submit(
     units: int,
     *,
     rejected: Mapping[int, bytes] | None = None,
+    cached: Mapping[int, bytes] | None = None,
     **given: Any,
 ) -> JobId:
     """Commit a job of so many units, named b"unit 0" and so on; return its id."""
-    job = await staged(gateway, units, rejected=rejected, **given)
+    job = await staged(gateway, units, rejected=rejected, cached=cached, **given)
     return (await gateway.commit(job)).job_id
 
 
@@ -32,12 +33,16 @@ async def staged(
     units: int,
     *,
     rejected: Mapping[int, bytes] | None = None,
+    cached: Mapping[int, bytes] | None = None,
     **given: Any,
 ) -> NewJob:
     """Stage a job of so many units and return what is to be committed."""
     job_id = await gateway.new_job_id()
-    rows = {UnitIndex(index): row for index, row in (rejected or {}).items()}
-    await gateway.stage(job_id, [f"unit {index}".encode() for index in range(units)], rows)
+    rows = [
+        {UnitIndex(index): row for index, row in (given_rows or {}).items()}
+        for given_rows in (rejected, cached)
+    ]
+    await gateway.stage(job_id, [f"unit {index}".encode() for index in range(units)], *rows)
     fields: dict[str, Any] = {
         "kind": "analysis",
         "spec": b"\x00spec\xff",
@@ -47,7 +52,7 @@ async def staged(
         "engine_version": "e1",
         "rules_version": "r1",
     }
-    return NewJob(job_id=job_id, total=units, **{**fields, **given})
+    return NewJob(job_id=job_id, total=units, cached=len(rows[1]), **{**fields, **given})
 
 
 def finish(claim: Claim, *, nodes: int = 10, seconds: float = 0.001) -> list[Finished]:

@@ -40,7 +40,7 @@ def test_a_row_says_where_it_comes_from():
     position = Position("chakra")
     for move in ("e2e4", "e7e5"):
         position.push(move)
-    assert (row.index, row.fen) == (7, position.fen())
+    assert (row.index, row.fen) == (0, position.fen())
     analysis = row.analysis
     assert analysis.best_move == analysis.lines[0].moves[0]
     assert analysis.best_move in position.legal_moves

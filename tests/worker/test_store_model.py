@@ -137,7 +137,7 @@ class StoreMachine(RuleBasedStateMachine):
     @initialize()
     def begin_a_long_job(self) -> None:
         """From here on claims are ranges, as one unit's time is known."""
-        self.submit(30, {1, 2}, JobClass.BULK, "a")
+        self.submit(30, {1, 2}, {4}, JobClass.BULK, "a")
         self.claim()
         self.hand_in_units(self.claims[0], [0], is_failure=False)
 
@@ -147,17 +147,24 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(
         count=st.sampled_from([0, 1, 2, 9]),
         rejected=st.sets(st.integers(0, 8), max_size=3),
+        cached=st.sets(st.integers(0, 8), max_size=3),
         job_class=st.sampled_from(JobClass),
         client=st.sampled_from("abc"),
     )
-    def submit(self, count: int, rejected: set[int], job_class: JobClass, client: str) -> None:
-        rows = {index: b"bad" for index in sorted(rejected) if index < count}
+    def submit(
+        self, count: int, rejected: set[int], cached: set[int], job_class: JobClass, client: str
+    ) -> None:
+        bad = {index: b"bad" for index in sorted(rejected) if index < count}
+        good = {index: b"good" for index in sorted(cached - rejected) if index < count}
         job_id = self.runner.run(
-            submit(self.gateway, count, rejected=rows, job_class=job_class, client=client)
+            submit(
+                self.gateway, count, rejected=bad, cached=good, job_class=job_class, client=client
+            )
         )
         units = [Unit() for _ in range(count)]
-        for index, row in rows.items():
-            units[index].row = RowKind.REJECTED, row
+        for kind, rows in ((RowKind.REJECTED, bad), (RowKind.CACHED, good)):
+            for index, row in rows.items():
+                units[index].row = kind, row
         self.jobs[job_id] = ModelJob(job_class, units)
 
     @precondition(lambda self: self.present())
@@ -359,6 +366,7 @@ class StoreMachine(RuleBasedStateMachine):
         totals = await self.gateway.totals()
         jobs = self.jobs.values()
         assert totals.positions == sum(job.count(RowKind.RESULT) for job in jobs)
+        assert totals.cached == sum(job.count(RowKind.CACHED) for job in jobs)
         assert totals.nodes == NODES * totals.positions
         assert totals.search_seconds == SECONDS * totals.positions
         assert totals.quarantined == sum(job.count(RowKind.QUARANTINED) for job in jobs)
@@ -371,12 +379,14 @@ class StoreMachine(RuleBasedStateMachine):
     async def check_job(self, job_id: JobId, model: ModelJob) -> None:
         job = await self.gateway.job(job_id)
         assert (job.state, job.claimable) == (model.state, model.waiting)
-        assert (job.done, job.rejected, job.quarantined) == (
-            model.count(RowKind.RESULT),
+        searched = model.count(RowKind.RESULT)
+        assert (job.done - job.cached, job.cached, job.rejected, job.quarantined) == (
+            searched,
+            model.count(RowKind.CACHED),
             model.count(RowKind.REJECTED),
             model.count(RowKind.QUARANTINED),
         )
-        assert (job.nodes, job.attempts) == (NODES * job.done, model.done_attempts)
+        assert (job.nodes, job.attempts) == (NODES * searched, model.done_attempts)
         page = await self.gateway.rows(job_id, RowOrder.FINISHED, 0, 100)
         assert len({row.index for row in page.rows}) == len(page.rows)
         rows = {row.index: row for row in page.rows}

@@ -13,6 +13,7 @@ from redis.backoff import NoBackoff
 
 from worker.settings import Settings
 from worker.store import keys, scripts
+from worker.store.cache import AsyncCache
 from worker.store.parse import (
     check_policy,
     format_new_job,
@@ -87,6 +88,8 @@ class AsyncStore:
             retry=Retry(NoBackoff(), 0),
         )
         self._redis: Any = SteadyRedis.from_pool(pool)
+        self.cache = AsyncCache(self._redis)
+        """The results cached for equal requests."""
         self._commit = self._script("commit")
         self._cancel = self._script("cancel")
         self._pause = self._script("pause")
@@ -130,25 +133,30 @@ class AsyncStore:
         return JobId(f"{await self.epoch()}-{secrets.token_hex(8)}")
 
     async def stage(
-        self, job_id: JobId, units: Sequence[bytes], rejected: Mapping[UnitIndex, bytes]
+        self,
+        job_id: JobId,
+        units: Sequence[bytes],
+        rejected: Mapping[UnitIndex, bytes],
+        cached: Mapping[UnitIndex, bytes] | None = None,
     ) -> None:
-        """Append units to a submission, and the rows of those among them that are rejected.
+        """Append units to a submission, and the rows of those that need no worker.
 
-        `units` continue those staged before; a rejected unit stands among them too, as its place
-        counts. `rejected` maps indices in the whole submission to serialized ResultRows. What is
-        staged is dropped after the setting `staging_ttl`, counted from the last call, unless it is
-        committed. Raises StoreFullError if the results of all accepted units and of those staged
-        might not find room.
+        `units` continue those staged before; a unit with a row stands among them too, as its place
+        counts. `rejected` and `cached`, the cached results, map indices in the whole submission to
+        serialized ResultRows. What is staged is dropped after the setting `staging_ttl`, counted
+        from the last call, unless it is committed. Raises StoreFullError if the results of all
+        accepted units and of those staged might not find room.
         """
         await self.check_room(job_id, len(units))
         parts = keys.units(job_id), keys.rows(job_id), keys.order(job_id)
         pipe = self._redis.pipeline()
         if units:
             pipe.rpush(parts[0], *units)
-        if rejected:
-            tag = RowKind.REJECTED.value.encode()
-            pipe.hset(parts[1], mapping={index: tag + row for index, row in rejected.items()})
-            pipe.rpush(parts[2], *rejected)
+        for kind, rows in ((RowKind.REJECTED, rejected), (RowKind.CACHED, cached)):
+            if rows:
+                tag = kind.value.encode()
+                pipe.hset(parts[1], mapping={index: tag + row for index, row in rows.items()})
+                pipe.rpush(parts[2], *rows)
         for part in parts:
             pipe.pexpire(part, int(self._settings.staging_ttl * 1000))
         await pipe.execute()
@@ -156,8 +164,14 @@ class AsyncStore:
     async def check_room(self, job_id: JobId, units: int) -> None:
         """Raise StoreFullError unless there is room for so many units more and their rows.
 
-        Those staged for the job before are counted, too.
+        Those staged for the job before are counted, too. Cached results make room.
         """
+        if not await self._has_room(job_id, units):
+            await self.cache.clear()
+            if not await self._has_room(job_id, units):
+                raise StoreFullError(job_id)
+
+    async def _has_room(self, job_id: JobId, units: int) -> bool:
         pipe = self._redis.pipeline(transaction=False)
         pipe.info("memory")
         pipe.hgetall(keys.LOAD)
@@ -165,8 +179,7 @@ class AsyncStore:
         memory, fields, staged = await pipe.execute()
         open_units = sum(load.open_units for load in parse_load(fields).values())
         needed = memory["used_memory"] + (open_units + staged + units) * ROW_BYTES
-        if 0 < memory["maxmemory"] * FULL_SHARE < needed:
-            raise StoreFullError(job_id)
+        return not 0 < memory["maxmemory"] * FULL_SHARE < needed
 
     async def discard(self, job_id: JobId) -> None:
         """Drop what is staged for a job that will not be committed."""
@@ -176,7 +189,7 @@ class AsyncStore:
         """Make a staged job visible and claimable, all of it at once.
 
         With a request id that names a job of this client with the same digest, that job is the
-        answer and what was staged is dropped. A job whose units are all rejected has ended at once.
+        answer and what was staged is dropped. A job whose units all have rows has ended at once.
         Raises RequestConflictError, and StagingLostError if not exactly `job.total` units are
         staged.
         """
@@ -184,7 +197,7 @@ class AsyncStore:
         epoch = job.job_id.partition("-")[0]
         answer, *found = await self._commit(
             args=[
-                *(job.job_id, epoch, request, job.digest, job.total),
+                *(job.job_id, epoch, request, job.digest, job.total, job.cached),
                 *(job.job_class.value, job.client),
                 *format_new_job(job),
             ]

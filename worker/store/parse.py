@@ -44,6 +44,7 @@ def parse_job(job_id: JobId, fields: Mapping[bytes, bytes]) -> Job:
         error=text.get("error", ""),
         total=int(text["total"]),
         done=int(text["done"]),
+        cached=int(text["cached"]),
         rejected=int(text["rejected"]),
         quarantined=int(text["quarantined"]),
         claimable=int(text["claimable"]),
@@ -89,6 +90,8 @@ def parse_totals(fields: Mapping[bytes, bytes]) -> Totals:
             jobs[kind, JobState(state)] = count
     return Totals(
         positions=counts.get("positions", 0),
+        cached=counts.get("cached", 0),
+        cache_damaged=counts.get("cache_damaged", 0),
         nodes=counts.get("nodes", 0),
         search_seconds=counts.get("search_us", 0) / MICROSECONDS,
         attempts=counts.get("attempts", 0),

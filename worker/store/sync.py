@@ -9,6 +9,7 @@ from redis.retry import Retry
 
 from worker.settings import Settings
 from worker.store import keys, scripts
+from worker.store.cache import seal
 from worker.store.parse import MICROSECONDS, check_policy, format_worker
 from worker.store.types import (
     Claim,
@@ -43,6 +44,7 @@ class Store:
         )
         self._claim = self._script("claim")
         self._hand_in = self._script("hand_in")
+        self._remember = self._script("remember")
         self._release = self._script("release")
         self._abandon = self._script("abandon")
         self._announce = self._script("announce")
@@ -110,6 +112,16 @@ class Store:
             args += [unit.index, kind, unit.payload, unit.nodes, int(unit.seconds * MICROSECONDS)]
         accepted, state = self._hand_in(args=args)
         return HandedIn(accepted, ClaimState(state.decode()))
+
+    def remember(self, finished: Iterable[Finished]) -> None:
+        """Cache the results that have a key, within the bounds of the settings."""
+        args: list[bytes | int] = []
+        for unit in finished:
+            if unit.cache_key:
+                args += [unit.cache_key, seal(unit.cache_key, unit.payload)]
+        if args and self._settings.cache_mb:
+            bounds = self._settings.cache_mb << 20, int(self._settings.cache_ttl * 1000)
+            self._remember(args=[*bounds, *args])
 
     def tell_progress(self, claim: Claim, progress: bytes) -> None:
         """Tell those who attend to the claim's job how far it is."""

@@ -73,6 +73,8 @@ class NewJob:
     job_class: JobClass
     client: str
     total: int
+    cached: int = 0
+    """How many of the staged rows are cached results."""
     labels: Mapping[str, str] = field(default_factory=dict)
     request_id: str = ""
     """The client's id of the submission; empty: none."""
@@ -102,6 +104,8 @@ class Job:
     total: int
     done: int
     """Units with a result."""
+    cached: int
+    """Units among them with a cached result."""
     rejected: int
     quarantined: int
     claimable: int
@@ -147,6 +151,8 @@ class RowKind(StrEnum):
     """What became of a unit. The value is the first byte of its stored row."""
 
     RESULT = "R"
+    CACHED = "C"
+    """A result too, of an earlier equal request."""
     REJECTED = "J"
     QUARANTINED = "Q"
 
@@ -158,7 +164,7 @@ class Row:
     index: UnitIndex
     kind: RowKind
     payload: bytes
-    """The serialized ResultRow handed in or staged; when quarantined, the unit."""
+    """The serialized ResultRow, without its index; when quarantined, the unit."""
     workers: Sequence[str] = ()
     """When quarantined: those that attempted it, in order."""
     cause: str = ""
@@ -221,10 +227,12 @@ class Finished:
 
     index: UnitIndex
     payload: bytes
-    """A serialized ResultRow; for a failed attempt, its cause as UTF-8 text."""
+    """A serialized ResultRow without its index; for a failed attempt, its cause as UTF-8 text."""
     nodes: int = 0
     seconds: float = 0.0
     is_failure: bool = False
+    cache_key: bytes = b""
+    """Under which the result is cached for equal requests; empty: theirs may be another."""
 
 
 @dataclass(frozen=True)
@@ -285,6 +293,9 @@ class Totals:
     """Exact counts since the store was first used; each is raised where a row is accepted."""
 
     positions: int
+    """Searched; those with cached results are `cached`."""
+    cached: int
+    cache_damaged: int
     nodes: int
     search_seconds: float
     attempts: int

@@ -27,49 +27,49 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from tilewarp.v1 import position_pb2 as tilewarp_dot_v1_dot_position__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1atilewarp/v1/analysis.proto\x12\x0btilewarp.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1atilewarp/v1/position.proto\"f\n\x12\x41nalyseManyRequest\x12#\n\x06limits\x18\x01 \x01(\x0b\x32\x13.tilewarp.v1.Limits\x12+\n\x05items\x18\x02 \x03(\x0b\x32\x1c.tilewarp.v1.AnalyseManyItem\"F\n\x0f\x41nalyseManyItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x08position\x18\x02 \x01(\x0b\x32\x15.tilewarp.v1.Position\"F\n\x13\x41nalyseManyResponse\x12/\n\x07results\x18\x01 \x03(\x0b\x32\x1e.tilewarp.v1.AnalyseManyResult\"\x88\x01\n\x11\x41nalyseManyResult\x12\n\n\x02id\x18\x01 \x01(\t\x12/\n\x08\x61nalysis\x18\x02 \x01(\x0b\x32\x1b.tilewarp.v1.AnalysisResultH\x00\x12+\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x1a.tilewarp.v1.AnalysisErrorH\x00\x42\t\n\x07outcome\"Q\n\rAnalysisError\x12\x0e\n\x06\x66\x61ults\x18\x01 \x03(\t\x12\x10\n\x08\x61ttempts\x18\x02 \x01(\x05\x12\r\n\x05\x63\x61use\x18\x03 \x01(\t\x12\x0f\n\x07\x63ommand\x18\x04 \x01(\t\"^\n\x0e\x41nalyseRequest\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.tilewarp.v1.Position\x12#\n\x06limits\x18\x02 \x01(\x0b\x32\x13.tilewarp.v1.Limits\">\n\x0f\x41nalyseResponse\x12+\n\x06result\x18\x01 \x01(\x0b\x32\x1b.tilewarp.v1.AnalysisResult\"\xa5\x01\n\x06Limits\x12\r\n\x05nodes\x18\x01 \x01(\x03\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\'\n\x04time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0c\n\x04mate\x18\x04 \x01(\x05\x12\x0f\n\x07threads\x18\x05 \x01(\x05\x12\x0f\n\x07hash_mb\x18\x06 \x01(\x05\x12\x0f\n\x07multipv\x18\x07 \x01(\x05\x12\x13\n\x0bsearchmoves\x18\x08 \x03(\t\"\x80\x01\n\x05Score\x12\x14\n\ncentipawns\x18\x01 \x01(\x11H\x00\x12\x0e\n\x04mate\x18\x02 \x01(\x11H\x00\x12!\n\x05\x62ound\x18\x03 \x01(\x0e\x32\x12.tilewarp.v1.Bound\x12%\n\x03wdl\x18\x04 \x01(\x0b\x32\x18.tilewarp.v1.WinDrawLossB\x07\n\x05value\"6\n\x0bWinDrawLoss\x12\x0b\n\x03win\x18\x01 \x01(\x05\x12\x0c\n\x04\x64raw\x18\x02 \x01(\x05\x12\x0c\n\x04loss\x18\x03 \x01(\x05\"F\n\x04Line\x12\x0c\n\x04rank\x18\x01 \x01(\x05\x12!\n\x05score\x18\x02 \x01(\x0b\x32\x12.tilewarp.v1.Score\x12\r\n\x05moves\x18\x03 \x03(\t\"G\n\nMateAnswer\x12\x0e\n\x06within\x18\x01 \x01(\x05\x12)\n\x07verdict\x18\x02 \x01(\x0e\x32\x18.tilewarp.v1.MateVerdict\"\xa3\x03\n\x0e\x41nalysisResult\x12\x11\n\tbest_move\x18\x01 \x01(\t\x12!\n\x05score\x18\x02 \x01(\x0b\x32\x12.tilewarp.v1.Score\x12 \n\x05lines\x18\x03 \x03(\x0b\x32\x11.tilewarp.v1.Line\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12\x17\n\x0fselective_depth\x18\x05 \x01(\x05\x12\r\n\x05nodes\x18\x06 \x01(\x03\x12\'\n\x04time\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\x0bstop_reason\x18\x08 \x01(\x0e\x32\x17.tilewarp.v1.StopReason\x12%\n\x07outcome\x18\t \x01(\x0e\x32\x14.tilewarp.v1.Outcome\x12+\n\nprovenance\x18\n \x01(\x0b\x32\x17.tilewarp.v1.Provenance\x12\x30\n\rreached_limit\x18\x0b \x01(\x0e\x32\x19.tilewarp.v1.ReachedLimit\x12%\n\x04mate\x18\x0c \x01(\x0b\x32\x17.tilewarp.v1.MateAnswer\"\xc3\x01\n\nProvenance\x12\x16\n\x0e\x65ngine_version\x18\x01 \x01(\t\x12\x15\n\rrules_version\x18\x02 \x01(\t\x12\x0e\n\x06worker\x18\x03 \x01(\t\x12/\n\x0b\x66inish_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nfrom_cache\x18\x05 \x01(\x08\x12\x0f\n\x07threads\x18\x06 \x01(\x05\x12\x0f\n\x07\x63ommand\x18\x07 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x08 \x01(\x05*Q\n\x05\x42ound\x12\x15\n\x11\x42OUND_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x42OUND_EXACT\x10\x01\x12\x0f\n\x0b\x42OUND_LOWER\x10\x02\x12\x0f\n\x0b\x42OUND_UPPER\x10\x03*\xa8\x01\n\nStopReason\x12\x1b\n\x17STOP_REASON_UNSPECIFIED\x10\x00\x12\x15\n\x11STOP_REASON_LIMIT\x10\x01\x12\x18\n\x14STOP_REASON_FINISHED\x10\x02\x12\x19\n\x15STOP_REASON_CANCELLED\x10\x03\x12\x18\n\x14STOP_REASON_DEADLINE\x10\x04\x12\x17\n\x13STOP_REASON_STOPPED\x10\x05*\x8f\x01\n\x0cReachedLimit\x12\x1d\n\x19REACHED_LIMIT_UNSPECIFIED\x10\x00\x12\x17\n\x13REACHED_LIMIT_NODES\x10\x01\x12\x17\n\x13REACHED_LIMIT_DEPTH\x10\x02\x12\x16\n\x12REACHED_LIMIT_TIME\x10\x03\x12\x16\n\x12REACHED_LIMIT_MATE\x10\x04*x\n\x0bMateVerdict\x12\x1c\n\x18MATE_VERDICT_UNSPECIFIED\x10\x00\x12\x17\n\x13MATE_VERDICT_PROVED\x10\x01\x12\x18\n\x14MATE_VERDICT_REFUTED\x10\x02\x12\x18\n\x14MATE_VERDICT_UNKNOWN\x10\x03\x32\xaf\x01\n\x0f\x41nalysisService\x12\x46\n\x07\x41nalyse\x12\x1b.tilewarp.v1.AnalyseRequest\x1a\x1c.tilewarp.v1.AnalyseResponse0\x01\x12T\n\x0b\x41nalyseMany\x12\x1f.tilewarp.v1.AnalyseManyRequest\x1a .tilewarp.v1.AnalyseManyResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1atilewarp/v1/analysis.proto\x12\x0btilewarp.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1atilewarp/v1/position.proto\"x\n\x12\x41nalyseManyRequest\x12#\n\x06limits\x18\x01 \x01(\x0b\x32\x13.tilewarp.v1.Limits\x12+\n\x05items\x18\x02 \x03(\x0b\x32\x1c.tilewarp.v1.AnalyseManyItem\x12\x10\n\x08no_cache\x18\x03 \x01(\x08\"F\n\x0f\x41nalyseManyItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x08position\x18\x02 \x01(\x0b\x32\x15.tilewarp.v1.Position\"F\n\x13\x41nalyseManyResponse\x12/\n\x07results\x18\x01 \x03(\x0b\x32\x1e.tilewarp.v1.AnalyseManyResult\"\x88\x01\n\x11\x41nalyseManyResult\x12\n\n\x02id\x18\x01 \x01(\t\x12/\n\x08\x61nalysis\x18\x02 \x01(\x0b\x32\x1b.tilewarp.v1.AnalysisResultH\x00\x12+\n\x05\x65rror\x18\x03 \x01(\x0b\x32\x1a.tilewarp.v1.AnalysisErrorH\x00\x42\t\n\x07outcome\"Q\n\rAnalysisError\x12\x0e\n\x06\x66\x61ults\x18\x01 \x03(\t\x12\x10\n\x08\x61ttempts\x18\x02 \x01(\x05\x12\r\n\x05\x63\x61use\x18\x03 \x01(\t\x12\x0f\n\x07\x63ommand\x18\x04 \x01(\t\"p\n\x0e\x41nalyseRequest\x12\'\n\x08position\x18\x01 \x01(\x0b\x32\x15.tilewarp.v1.Position\x12#\n\x06limits\x18\x02 \x01(\x0b\x32\x13.tilewarp.v1.Limits\x12\x10\n\x08no_cache\x18\x03 \x01(\x08\">\n\x0f\x41nalyseResponse\x12+\n\x06result\x18\x01 \x01(\x0b\x32\x1b.tilewarp.v1.AnalysisResult\"\xa5\x01\n\x06Limits\x12\r\n\x05nodes\x18\x01 \x01(\x03\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\x05\x12\'\n\x04time\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x0c\n\x04mate\x18\x04 \x01(\x05\x12\x0f\n\x07threads\x18\x05 \x01(\x05\x12\x0f\n\x07hash_mb\x18\x06 \x01(\x05\x12\x0f\n\x07multipv\x18\x07 \x01(\x05\x12\x13\n\x0bsearchmoves\x18\x08 \x03(\t\"\x80\x01\n\x05Score\x12\x14\n\ncentipawns\x18\x01 \x01(\x11H\x00\x12\x0e\n\x04mate\x18\x02 \x01(\x11H\x00\x12!\n\x05\x62ound\x18\x03 \x01(\x0e\x32\x12.tilewarp.v1.Bound\x12%\n\x03wdl\x18\x04 \x01(\x0b\x32\x18.tilewarp.v1.WinDrawLossB\x07\n\x05value\"6\n\x0bWinDrawLoss\x12\x0b\n\x03win\x18\x01 \x01(\x05\x12\x0c\n\x04\x64raw\x18\x02 \x01(\x05\x12\x0c\n\x04loss\x18\x03 \x01(\x05\"F\n\x04Line\x12\x0c\n\x04rank\x18\x01 \x01(\x05\x12!\n\x05score\x18\x02 \x01(\x0b\x32\x12.tilewarp.v1.Score\x12\r\n\x05moves\x18\x03 \x03(\t\"G\n\nMateAnswer\x12\x0e\n\x06within\x18\x01 \x01(\x05\x12)\n\x07verdict\x18\x02 \x01(\x0e\x32\x18.tilewarp.v1.MateVerdict\"\xa3\x03\n\x0e\x41nalysisResult\x12\x11\n\tbest_move\x18\x01 \x01(\t\x12!\n\x05score\x18\x02 \x01(\x0b\x32\x12.tilewarp.v1.Score\x12 \n\x05lines\x18\x03 \x03(\x0b\x32\x11.tilewarp.v1.Line\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12\x17\n\x0fselective_depth\x18\x05 \x01(\x05\x12\r\n\x05nodes\x18\x06 \x01(\x03\x12\'\n\x04time\x18\x07 \x01(\x0b\x32\x19.google.protobuf.Duration\x12,\n\x0bstop_reason\x18\x08 \x01(\x0e\x32\x17.tilewarp.v1.StopReason\x12%\n\x07outcome\x18\t \x01(\x0e\x32\x14.tilewarp.v1.Outcome\x12+\n\nprovenance\x18\n \x01(\x0b\x32\x17.tilewarp.v1.Provenance\x12\x30\n\rreached_limit\x18\x0b \x01(\x0e\x32\x19.tilewarp.v1.ReachedLimit\x12%\n\x04mate\x18\x0c \x01(\x0b\x32\x17.tilewarp.v1.MateAnswer\"\xc3\x01\n\nProvenance\x12\x16\n\x0e\x65ngine_version\x18\x01 \x01(\t\x12\x15\n\rrules_version\x18\x02 \x01(\t\x12\x0e\n\x06worker\x18\x03 \x01(\t\x12/\n\x0b\x66inish_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x12\n\nfrom_cache\x18\x05 \x01(\x08\x12\x0f\n\x07threads\x18\x06 \x01(\x05\x12\x0f\n\x07\x63ommand\x18\x07 \x01(\t\x12\x0f\n\x07\x61ttempt\x18\x08 \x01(\x05*Q\n\x05\x42ound\x12\x15\n\x11\x42OUND_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x42OUND_EXACT\x10\x01\x12\x0f\n\x0b\x42OUND_LOWER\x10\x02\x12\x0f\n\x0b\x42OUND_UPPER\x10\x03*\xa8\x01\n\nStopReason\x12\x1b\n\x17STOP_REASON_UNSPECIFIED\x10\x00\x12\x15\n\x11STOP_REASON_LIMIT\x10\x01\x12\x18\n\x14STOP_REASON_FINISHED\x10\x02\x12\x19\n\x15STOP_REASON_CANCELLED\x10\x03\x12\x18\n\x14STOP_REASON_DEADLINE\x10\x04\x12\x17\n\x13STOP_REASON_STOPPED\x10\x05*\x8f\x01\n\x0cReachedLimit\x12\x1d\n\x19REACHED_LIMIT_UNSPECIFIED\x10\x00\x12\x17\n\x13REACHED_LIMIT_NODES\x10\x01\x12\x17\n\x13REACHED_LIMIT_DEPTH\x10\x02\x12\x16\n\x12REACHED_LIMIT_TIME\x10\x03\x12\x16\n\x12REACHED_LIMIT_MATE\x10\x04*x\n\x0bMateVerdict\x12\x1c\n\x18MATE_VERDICT_UNSPECIFIED\x10\x00\x12\x17\n\x13MATE_VERDICT_PROVED\x10\x01\x12\x18\n\x14MATE_VERDICT_REFUTED\x10\x02\x12\x18\n\x14MATE_VERDICT_UNKNOWN\x10\x03\x32\xaf\x01\n\x0f\x41nalysisService\x12\x46\n\x07\x41nalyse\x12\x1b.tilewarp.v1.AnalyseRequest\x1a\x1c.tilewarp.v1.AnalyseResponse0\x01\x12T\n\x0b\x41nalyseMany\x12\x1f.tilewarp.v1.AnalyseManyRequest\x1a .tilewarp.v1.AnalyseManyResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'tilewarp.v1.analysis_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_BOUND']._serialized_start=1886
-  _globals['_BOUND']._serialized_end=1967
-  _globals['_STOPREASON']._serialized_start=1970
-  _globals['_STOPREASON']._serialized_end=2138
-  _globals['_REACHEDLIMIT']._serialized_start=2141
-  _globals['_REACHEDLIMIT']._serialized_end=2284
-  _globals['_MATEVERDICT']._serialized_start=2286
-  _globals['_MATEVERDICT']._serialized_end=2406
+  _globals['_BOUND']._serialized_start=1922
+  _globals['_BOUND']._serialized_end=2003
+  _globals['_STOPREASON']._serialized_start=2006
+  _globals['_STOPREASON']._serialized_end=2174
+  _globals['_REACHEDLIMIT']._serialized_start=2177
+  _globals['_REACHEDLIMIT']._serialized_end=2320
+  _globals['_MATEVERDICT']._serialized_start=2322
+  _globals['_MATEVERDICT']._serialized_end=2442
   _globals['_ANALYSEMANYREQUEST']._serialized_start=136
-  _globals['_ANALYSEMANYREQUEST']._serialized_end=238
-  _globals['_ANALYSEMANYITEM']._serialized_start=240
-  _globals['_ANALYSEMANYITEM']._serialized_end=310
-  _globals['_ANALYSEMANYRESPONSE']._serialized_start=312
-  _globals['_ANALYSEMANYRESPONSE']._serialized_end=382
-  _globals['_ANALYSEMANYRESULT']._serialized_start=385
-  _globals['_ANALYSEMANYRESULT']._serialized_end=521
-  _globals['_ANALYSISERROR']._serialized_start=523
-  _globals['_ANALYSISERROR']._serialized_end=604
-  _globals['_ANALYSEREQUEST']._serialized_start=606
-  _globals['_ANALYSEREQUEST']._serialized_end=700
-  _globals['_ANALYSERESPONSE']._serialized_start=702
-  _globals['_ANALYSERESPONSE']._serialized_end=764
-  _globals['_LIMITS']._serialized_start=767
-  _globals['_LIMITS']._serialized_end=932
-  _globals['_SCORE']._serialized_start=935
-  _globals['_SCORE']._serialized_end=1063
-  _globals['_WINDRAWLOSS']._serialized_start=1065
-  _globals['_WINDRAWLOSS']._serialized_end=1119
-  _globals['_LINE']._serialized_start=1121
-  _globals['_LINE']._serialized_end=1191
-  _globals['_MATEANSWER']._serialized_start=1193
-  _globals['_MATEANSWER']._serialized_end=1264
-  _globals['_ANALYSISRESULT']._serialized_start=1267
-  _globals['_ANALYSISRESULT']._serialized_end=1686
-  _globals['_PROVENANCE']._serialized_start=1689
-  _globals['_PROVENANCE']._serialized_end=1884
-  _globals['_ANALYSISSERVICE']._serialized_start=2409
-  _globals['_ANALYSISSERVICE']._serialized_end=2584
+  _globals['_ANALYSEMANYREQUEST']._serialized_end=256
+  _globals['_ANALYSEMANYITEM']._serialized_start=258
+  _globals['_ANALYSEMANYITEM']._serialized_end=328
+  _globals['_ANALYSEMANYRESPONSE']._serialized_start=330
+  _globals['_ANALYSEMANYRESPONSE']._serialized_end=400
+  _globals['_ANALYSEMANYRESULT']._serialized_start=403
+  _globals['_ANALYSEMANYRESULT']._serialized_end=539
+  _globals['_ANALYSISERROR']._serialized_start=541
+  _globals['_ANALYSISERROR']._serialized_end=622
+  _globals['_ANALYSEREQUEST']._serialized_start=624
+  _globals['_ANALYSEREQUEST']._serialized_end=736
+  _globals['_ANALYSERESPONSE']._serialized_start=738
+  _globals['_ANALYSERESPONSE']._serialized_end=800
+  _globals['_LIMITS']._serialized_start=803
+  _globals['_LIMITS']._serialized_end=968
+  _globals['_SCORE']._serialized_start=971
+  _globals['_SCORE']._serialized_end=1099
+  _globals['_WINDRAWLOSS']._serialized_start=1101
+  _globals['_WINDRAWLOSS']._serialized_end=1155
+  _globals['_LINE']._serialized_start=1157
+  _globals['_LINE']._serialized_end=1227
+  _globals['_MATEANSWER']._serialized_start=1229
+  _globals['_MATEANSWER']._serialized_end=1300
+  _globals['_ANALYSISRESULT']._serialized_start=1303
+  _globals['_ANALYSISRESULT']._serialized_end=1722
+  _globals['_PROVENANCE']._serialized_start=1725
+  _globals['_PROVENANCE']._serialized_end=1920
+  _globals['_ANALYSISSERVICE']._serialized_start=2445
+  _globals['_ANALYSISSERVICE']._serialized_end=2620
 # @@protoc_insertion_point(module_scope)

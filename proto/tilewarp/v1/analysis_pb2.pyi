@@ -154,6 +154,11 @@ class AnalyseManyRequest(_message.Message):
 
     LIMITS_FIELD_NUMBER: _builtins.int
     ITEMS_FIELD_NUMBER: _builtins.int
+    NO_CACHE_FIELD_NUMBER: _builtins.int
+    no_cache: _builtins.bool
+    """Whether to search although there are cached results of equal requests; it goes with the limits and is ignored
+    without them. The results found are cached in their place.
+    """
     @_builtins.property
     def limits(self) -> Global___Limits:
         """When the searches of these positions and of those in later messages stop, and by what means they search; absent for
@@ -169,10 +174,11 @@ class AnalyseManyRequest(_message.Message):
         *,
         limits: Global___Limits | None = ...,
         items: _abc.Iterable[Global___AnalyseManyItem] | None = ...,
+        no_cache: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "limits", b"limits"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "limits", b"limits", "no_cache", b"no_cache"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -310,6 +316,9 @@ class AnalyseRequest(_message.Message):
 
     POSITION_FIELD_NUMBER: _builtins.int
     LIMITS_FIELD_NUMBER: _builtins.int
+    NO_CACHE_FIELD_NUMBER: _builtins.int
+    no_cache: _builtins.bool
+    """Whether to search although there is a cached result of an equal request. The result found is cached in its place."""
     @_builtins.property
     def position(self) -> _position_pb2.Position:
         """The position."""
@@ -323,10 +332,11 @@ class AnalyseRequest(_message.Message):
         *,
         position: _position_pb2.Position | None = ...,
         limits: Global___Limits | None = ...,
+        no_cache: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "position", b"position"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "position", b"position"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "no_cache", b"no_cache", "position", b"position"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -647,7 +657,9 @@ class Provenance(_message.Message):
     worker: _builtins.str
     """The name of the worker that found it."""
     from_cache: _builtins.bool
-    """Whether it was taken from a cache rather than searched for."""
+    """Whether it was taken from a cache rather than searched for; all else tells of the search that found it. Cached are
+    only results that equal requests have in common: with one thread and no limit of time.
+    """
     threads: _builtins.int
     """How many threads searched."""
     command: _builtins.str

@@ -375,6 +375,11 @@ class AnalysisWork(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     LIMITS_FIELD_NUMBER: _builtins.int
+    NO_CACHE_FIELD_NUMBER: _builtins.int
+    no_cache: _builtins.bool
+    """Whether to search every position, also where there is a cached result of an equal request. The results found are
+    cached in its place.
+    """
     @_builtins.property
     def limits(self) -> _analysis_pb2.Limits:
         """The limits of the search of each position, and its means."""
@@ -383,10 +388,11 @@ class AnalysisWork(_message.Message):
         self,
         *,
         limits: _analysis_pb2.Limits | None = ...,
+        no_cache: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["limits", b"limits", "no_cache", b"no_cache"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -442,6 +448,7 @@ class JobCounts(_message.Message):
     DONE_FIELD_NUMBER: _builtins.int
     REJECTED_FIELD_NUMBER: _builtins.int
     QUARANTINED_FIELD_NUMBER: _builtins.int
+    CACHED_FIELD_NUMBER: _builtins.int
     total: _builtins.int
     """All there are."""
     done: _builtins.int
@@ -450,6 +457,8 @@ class JobCounts(_message.Message):
     """Those refused for their faults."""
     quarantined: _builtins.int
     """Those given up after their attempts at them failed."""
+    cached: _builtins.int
+    """Positions among those done whose result was taken from a cache."""
     def __init__(
         self,
         *,
@@ -457,10 +466,11 @@ class JobCounts(_message.Message):
         done: _builtins.int = ...,
         rejected: _builtins.int = ...,
         quarantined: _builtins.int = ...,
+        cached: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["done", b"done", "quarantined", b"quarantined", "rejected", b"rejected", "total", b"total"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "done", b"done", "quarantined", b"quarantined", "rejected", b"rejected", "total", b"total"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -495,7 +505,7 @@ class Job(_message.Message):
     state: Global___JobState.ValueType
     """Where it stands."""
     nodes: _builtins.int
-    """Nodes searched for it so far, in accepted results."""
+    """Nodes searched for it so far, in accepted results; those of cached results do not count."""
     error: _builtins.str
     """Why it failed or was lost; empty otherwise."""
     perft_count: _builtins.str

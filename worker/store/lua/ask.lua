@@ -7,7 +7,7 @@ local now = now_ms()
 if call('ZCOUNT', 'tw:workers', text(now), '+inf') == 0 then
   return 0
 end
-create_job(id, class, client, count, '', unpack(ARGV, last + 1))
+create_job(id, class, client, count, 0, '', unpack(ARGV, last + 1))
 call('RPUSH', job_key(id) .. ':units', unpack(ARGV, 6, last))
 call('ZADD', 'tw:attended', text(now + ms), id)
 open_job(id)

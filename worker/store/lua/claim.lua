@@ -82,16 +82,17 @@ end
 -- How many units are about the time wanted: one while nothing is known, and never more than half a
 -- fair part of what waits, so that the last units are shared by all.
 local function range_size(id)
-  local claimable, done, search_us = unpack(job_fields(id, 'claimable', 'done', 'search_us'))
-  local size = 1
-  if tonumber(done) > 0 then
-    size = math.min(most, math.floor(wanted_us * done / math.max(search_us, 1)))
+  local claimable, done, cached, search_us =
+    unpack(job_fields(id, 'claimable', 'done', 'cached', 'search_us'))
+  local size, searched = 1, done - cached
+  if searched > 0 then
+    size = math.min(most, math.floor(wanted_us * searched / math.max(search_us, 1)))
   end
   local fair = math.ceil(claimable / (2 * (call('ZCARD', 'tw:claims') + 1)))
   return math.max(1, math.min(size, fair))
 end
 
--- Untried units in order, passing over those rejected at the door; the span is bounded by what one
+-- Untried units in order, passing over those that had their rows at the door; the span is bounded by what one
 -- answer should carry.
 local function take_range(id)
   local first, total = unpack(job_fields(id, 'next', 'total'))

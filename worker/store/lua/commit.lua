@@ -1,7 +1,8 @@
 -- Makes a staged job visible, all of it at once.
--- ARGV: job id, epoch, request key or '', digest, total, class, client, then fields and values.
+-- ARGV: job id, epoch, request key or '', digest, total, results among its rows, class,
+-- client, then fields and values.
 -- Returns {'new'|'old', job id}, {'conflict'} or {'staging'}.
-local id, epoch, request, digest, total, class, client = unpack(ARGV, 1, 7)
+local id, epoch, request, digest, total, cached, class, client = unpack(ARGV, 1, 8)
 local units, rows, order = job_key(id) .. ':units', job_key(id) .. ':rows', job_key(id) .. ':order'
 total = tonumber(total)
 
@@ -19,7 +20,7 @@ if call('GET', 'tw:epoch') ~= epoch or call('LLEN', units) ~= total then
   return {'staging'}
 end
 
-local submission = create_job(id, class, client, total, request, unpack(ARGV, 8))
+local submission = create_job(id, class, client, total, cached, request, unpack(ARGV, 9))
 for _, key in ipairs({units, rows, order}) do
   call('PERSIST', key)
 end

@@ -5,6 +5,7 @@ local CLASSES = {'INTERACTIVE', 'BULK', 'BACKGROUND'} -- the most urgent first
 local PARTS = {':units', ':rows', ':order', ':retry', ':tried', ':owners'}
 local FAILED_US = 1000000 -- of workers' time that an attempt counts for that failed
 local ELSEWHERE_MS = 10000 -- how long a unit that failed is left to workers that have not tried it
+local RESULT_BYTES = 200 -- of memory that a cached result takes besides its value
 local call = redis.call
 
 -- Milliseconds of the server's clock: no other clock is ever compared with it.
@@ -162,22 +163,24 @@ local function settle(id)
 end
 
 -- Writes a new job's hash, with more fields and values after the common ones; nothing waits yet.
--- Returns its place in the order of all submissions.
-local function create_job(id, class, client, total, request, ...)
-  local submission = text(next_number())
+-- `cached` of the rows it has are results, the others rejections. Returns its place in the order of
+-- all submissions.
+local function create_job(id, class, client, total, cached, request, ...)
+  local submission, rows = text(next_number()), call('HLEN', job_key(id) .. ':rows')
   call('HSET', job_key(id), 'class', class, 'client', client, 'total', text(total),
-    'rejected', text(call('HLEN', job_key(id) .. ':rows')), 'submission', submission,
-    'request_key', request, 'created_ms', text(now_ms()), 'next', 0, 'claimable', 0, 'done', 0,
+    'rejected', text(rows - cached), 'submission', submission, 'request_key', request,
+    'created_ms', text(now_ms()), 'next', 0, 'claimable', 0, 'done', cached, 'cached', cached,
     'quarantined', 0, 'nodes', 0, 'search_us', 0, 'attempts', 0, ...)
   return submission
 end
 
 -- Lets a job that was created wait for workers; one with nothing to do ends at once.
 local function open_job(id)
-  local total, rejected = unpack(job_fields(id, 'total', 'rejected'))
+  local total, rejected, cached = unpack(job_fields(id, 'total', 'rejected', 'cached'))
   call('HINCRBY', 'tw:totals', 'rejected', rejected)
+  call('HINCRBY', 'tw:totals', 'cached', cached)
   set_state(id, 'QUEUED')
-  add_claimable(id, total - rejected)
+  add_claimable(id, total - rejected - cached)
   settle(id)
 end
 
@@ -188,6 +191,17 @@ local function tried_by(id, index)
     table.insert(names, name)
   end
   return names
+end
+
+-- Forgets a cached result. Returns 1, or 0 when there is none.
+local function forget_result(key)
+  local size = call('HSTRLEN', 'tw:cache', key)
+  call('ZREM', 'tw:cache:expiry', key)
+  local count = call('HDEL', 'tw:cache', key)
+  if count == 1 then
+    call('DECRBY', 'tw:cache:bytes', size + RESULT_BYTES)
+  end
+  return count
 end
 
 -- Ends a failed attempt at a unit that nobody holds any more: it waits to be tried alone, or after
