@@ -301,6 +301,19 @@ async def test_an_emptied_store_is_said(
             await asking
 
 
+async def test_a_store_without_room_is_said(
+    client: Client, worker: Store, server: EmbeddedServer, keys: Callable[[], set[bytes]]
+) -> None:
+    with redis.Redis.from_url(server.url) as connection:
+        connection.config_set("maxmemory", "1mb")
+        try:
+            with refuses(grpc.StatusCode.RESOURCE_EXHAUSTED, "store"):
+                await collect(client.analyse_many([("a", START)], LIMITS))
+        finally:
+            connection.config_set("maxmemory", "0")
+    assert keys() == set()
+
+
 @pytest.mark.parametrize("is_idle", [True, False])
 async def test_a_stopping_gateway_ends_it(settings: Settings, worker: Store, is_idle: bool) -> None:
     async def positions() -> AsyncIterator[tuple[str, position_pb2.Position]]:
