@@ -117,7 +117,7 @@ class Flow:
             raise _find_cause(group) from None
         finally:
             working.cancel()
-            await asyncio.wait([working])
+            await asyncio.gather(working, return_exceptions=True)  # raised above, if heard
 
     async def _work(self, requests: AsyncIterator[analysis_pb2.AnalyseManyRequest]) -> None:
         async with asyncio.TaskGroup() as group:

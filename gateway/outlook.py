@@ -75,7 +75,7 @@ def _find_reason(job: Job, queue: Queue, *, is_behind: bool) -> jobs_pb2.WaitRea
         return jobs_pb2.WAIT_REASON_UNSPECIFIED  # workers have some of it in hand
     if is_behind:
         return jobs_pb2.WAIT_REASON_BEHIND
-    has_failed = job.attempts > job.done + job.quarantined
+    has_failed = job.attempts > _count_searched(job) + job.quarantined
     if has_failed and queue.claims < queue.slots:
         return jobs_pb2.WAIT_REASON_LEFT_TO_OTHERS
     return jobs_pb2.WAIT_REASON_NEXT
@@ -83,7 +83,8 @@ def _find_reason(job: Job, queue: Queue, *, is_behind: bool) -> jobs_pb2.WaitRea
 
 def _find_end(job: Job, queue: Queue, before: _Before) -> int | None:
     means = queue.unit_seconds
-    own = job.search_seconds / job.done if job.done else means.get(job.job_class)
+    searched = _count_searched(job)
+    own = job.search_seconds / searched if searched else means.get(job.job_class)
     if queue.slots == 0 or own is None:
         return None
     seconds = own * _count_open(job)
@@ -92,6 +93,10 @@ def _find_end(job: Job, queue: Queue, before: _Before) -> int | None:
             return None
         seconds += count and count * means[job_class]
     return queue.now_ms + round(1000 * max(own, seconds / queue.slots))
+
+
+def _count_searched(job: Job) -> int:
+    return job.done - job.cached
 
 
 def _count_open(job: Job) -> int:

@@ -34,6 +34,7 @@ JOB = Job(
     error="",
     total=10,
     done=0,
+    cached=0,
     rejected=0,
     quarantined=0,
     claimable=10,
@@ -104,6 +105,7 @@ def queue(
         # What failed is left to others only while somebody is free.
         ({"attempts": 1}, queue(claims=1), (LEFT, 1, 0)),
         ({"attempts": 1}, queue(claims=2), (NEXT, 1, 0)),
+        ({"attempts": 1, "total": 15, "done": 5, "cached": 5}, queue(claims=1), (LEFT, 1, 0)),
         ({**BEGUN, "claimable": 6}, queue(claims=1), (NEXT, 1, 0)),
     ],
 )
@@ -127,6 +129,9 @@ def test_place_and_reason(
         ({**BEGUN, "claimable": 6}, queue(means={BULK: 9.0}), 6.0),
         ({**BEGUN, "claimable": 0}, queue(jobs=()), 6.0),
         ({**BEGUN, "rejected": 1, "quarantined": 1, "claimable": 3}, queue(), 4.0),
+        # Cached results took no time.
+        ({**BEGUN, "total": 99, "done": 93, "cached": 89, "claimable": 6}, queue(), 6.0),
+        ({"total": 99, "done": 89, "cached": 89}, queue(means={BULK: 1.0}), 5.0),
         # Never sooner than one unit takes.
         ({**BEGUN, "total": 5, "claimable": 0}, queue(slots=64, jobs=()), 2.0),
         # After more urgent work, of which the time must be known.
