@@ -21,6 +21,7 @@ COMMANDS = {
     "player": ("gateway.cli.player", "Play one game in the CodeCup protocol."),
     "uci": ("gateway.cli.uci", "Speak UCI on standard input and output."),
     "match": ("gateway.cli.match", "Play matches between engines."),
+    "book": ("gateway.cli.book", "Grow, probe, exchange and report opening books."),
     "serve": ("gateway.cli.stack", "Run the whole service on this machine."),
     "gateway": ("gateway.cli.stack", "Run a gateway."),
     "worker": ("gateway.cli.stack", "Run a worker."),

@@ -32,7 +32,8 @@ MAX_PLIES = 400
     "engines",
     multiple=True,
     metavar="SPEC",
-    help="An engine, given twice: [NAME=]builtin[:threads=N,hash-mb=MB], [NAME=]uci:COMMAND or "
+    help="An engine, given twice: [NAME=]builtin[:threads=N,hash-mb=MB,book=FILE,"
+    "book-seed=N], [NAME=]uci:COMMAND or "
     "[NAME=]codecup:COMMAND.",
 )
 @click.option("--nodes", type=click.IntRange(1), metavar="N", help="Bound each move by nodes.")

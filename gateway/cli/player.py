@@ -2,11 +2,15 @@
 
 import signal
 import sys
+from pathlib import Path
 
 import click
 
 from core.limits import MAX_HASH_MB, MAX_THREADS
 from core.notation import UnknownVariant
+from gateway.book.book import BookError
+from gateway.book.choice import BookChooser
+from gateway.book.file import read_book
 from gateway.cli.errors import WrongInput
 from gateway.cli.lines import read_lines
 from gateway.match import DEFAULT_HASH_MB
@@ -39,7 +43,26 @@ from gateway.match.player import CodecupPlayer, UnreadableLine
     metavar="MB",
     help="Size of the transposition table.",
 )
-def player(variant: str, clock: float, threads: int, hash_mb: int) -> None:
+@click.option(
+    "--book",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Play from this book as long as it has moves.",
+)
+@click.option(
+    "--book-seed",
+    type=int,
+    metavar="N",
+    help="Choose among good book moves by chance; without, the best.",
+)
+def player(
+    variant: str,
+    clock: float,
+    threads: int,
+    hash_mb: int,
+    book: Path | None,
+    book_seed: int | None,
+) -> None:
     """Play one game in the CodeCup protocol on standard input and output.
 
     The first line is `start`, for the first move, or the other side's first move; each line is
@@ -48,7 +71,10 @@ def player(variant: str, clock: float, threads: int, hash_mb: int) -> None:
     # Python would hear of an interrupt only after the search.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        running = CodecupPlayer(variant, clock, threads, hash_mb)
+        chooser = BookChooser(read_book(book, variant), book_seed) if book else None
+        running = CodecupPlayer(variant, clock, threads, hash_mb, chooser)
         running.run((text for _, text in read_lines(sys.stdin.buffer)), click.echo)
+    except BookError as error:
+        raise WrongInput(f"{book}: {error}") from error
     except (UnknownVariant, UnreadableLine) as error:
         raise WrongInput(str(error)) from error

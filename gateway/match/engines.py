@@ -5,10 +5,13 @@ import shlex
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from core.records.moves import format_codecup, parse_codecup
 from core.score import Score
+from gateway.book.book import BookError
+from gateway.book.file import read_book
 from gateway.match.program import Keeper, ProgramFault
 
 START_SECONDS = 120.0
@@ -19,7 +22,13 @@ CODECUP = "codecup"
 # -P: a folder named as one of ours, where the match is started, is not taken for it.
 _BUILTIN = (sys.executable, "-P", "-m", "gateway.cli", "uci")
 _SPEC = re.compile(r"(?:([\w.+-]+)=)?(builtin|uci|codecup)(?::(.*))?", re.ASCII)
-_BUILTIN_OPTIONS = {"threads": "Threads", "hash-mb": "Hash"}
+# What an option of ours is called by UCI, and what its value looks like.
+_BUILTIN_OPTIONS = {
+    "threads": ("Threads", "N", re.compile("[0-9]+")),
+    "hash-mb": ("Hash", "N", re.compile("[0-9]+")),
+    "book": ("BookFile", "FILE", re.compile(".+")),
+    "book-seed": ("BookSeed", "N", re.compile("[0-9]+")),
+}
 _SCORE = re.compile(r"\bscore (cp|mate) (-?[0-9]+)\b", re.ASCII)
 _OTHER_LINE = re.compile(r"\bmultipv (?!1\b)", re.ASCII)
 
@@ -79,7 +88,9 @@ def parse_spec(text: str, name: str, variant: str) -> Spec:
         )
     name, protocol, details = match[1] or name, match[2], match[3] or ""
     if protocol == "builtin":
-        return Spec(text, name, protocol, (*_BUILTIN, variant), _parse_options(details))
+        options = _parse_options(details)
+        _check_book(dict(options).get("BookFile"), variant)
+        return Spec(text, name, protocol, (*_BUILTIN, variant), options)
     command = tuple(shlex.split(details))
     if not command:
         raise ValueError(f"{text!r} names no command")
@@ -90,11 +101,21 @@ def _parse_options(text: str) -> tuple[tuple[str, str], ...]:
     options = {}
     for part in text.split(",") if text else []:
         key, _, value = part.partition("=")
-        if key not in _BUILTIN_OPTIONS or not value.isdecimal():
-            known = ", ".join(f"{name}=N" for name in _BUILTIN_OPTIONS)
+        name, _, form = _BUILTIN_OPTIONS.get(key, ("", "", None))
+        if form is None or not form.fullmatch(value):
+            known = ", ".join(f"{key}={what}" for key, (_, what, _) in _BUILTIN_OPTIONS.items())
             raise ValueError(f"{part!r} is not an option of a builtin engine: {known}")
-        options[_BUILTIN_OPTIONS[key]] = value
+        options[name] = value
     return tuple(options.items())
+
+
+def _check_book(path: str | None, variant: str) -> None:
+    """Raise ValueError for a book that the engine would not use."""
+    try:
+        if path is not None:
+            read_book(Path(path), variant)
+    except BookError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def start_engine(spec: Spec, keeper: Keeper) -> PlayingEngine:

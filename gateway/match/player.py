@@ -8,6 +8,7 @@ from core.engine import Engine
 from core.limits import Limits
 from core.position import Position
 from core.records.moves import format_codecup, parse_codecup
+from gateway.book.choice import BookChooser
 from gateway.match.clock import allot
 
 START = "start"
@@ -28,10 +29,19 @@ class CodecupPlayer:
         clock: seconds for all its moves.
         threads: that search together.
         hash_mb: size of the transposition table.
+        chooser: of moves from a book of the variant; None: there is no book.
     """
 
-    def __init__(self, variant: str, clock: float, threads: int, hash_mb: int) -> None:
+    def __init__(
+        self,
+        variant: str,
+        clock: float,
+        threads: int,
+        hash_mb: int,
+        chooser: BookChooser | None = None,
+    ) -> None:
         self._position = Position(variant)
+        self._chooser = chooser
         self._engine = Engine(keep=True)
         self._remaining = clock
         self._means = Limits(depth=1, threads=threads, hash_mb=hash_mb)
@@ -65,9 +75,11 @@ class CodecupPlayer:
 
     def _choose_move(self) -> str:
         """Return a move, which is made; any one when the game is drawn, though played on."""
-        seconds = allot(self._remaining, len(self._position.moves) // 2)
-        limits = replace(self._means, depth=None, movetime=max(int(seconds * 1000), 1))
-        found = self._engine.search(self._position, limits)
-        move = found.bestmove or self._position.legal_moves[0]
+        move = self._chooser.choose(self._position) if self._chooser else None
+        if move is None:
+            seconds = allot(self._remaining, len(self._position.moves) // 2)
+            limits = replace(self._means, depth=None, movetime=max(int(seconds * 1000), 1))
+            found = self._engine.search(self._position, limits)
+            move = found.bestmove or self._position.legal_moves[0]
         self._position.push(move)
         return move

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillSearching
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 
 from core.engine import Analysis, Engine, Line
 from core.jit import CACHE_DIRECTORY
@@ -26,9 +27,13 @@ from core.position import STARTPOS, Position
 from core.rules import MAX_LINES
 from core.score import Score
 from core.version import ENGINE_VERSION
+from gateway.book.book import Book, BookError
+from gateway.book.choice import BookChooser
+from gateway.book.file import read_book
 from gateway.match import DEFAULT_HASH_MB
 from gateway.match.clock import allot
 
+MAX_BOOK_SEED = 2**31 - 1
 _INFO_SECONDS = 0.1
 _STOP_SECONDS = 0.005
 _CLOCK_WORDS = ("wtime", "btime", "winc", "binc", "movestogo")
@@ -70,6 +75,9 @@ class UciLoop:
             "MultiPV": _Spin(1, 1, MAX_LINES),
         }
         self._shows_wdl = False
+        self._book: Book | None = None
+        self._book_seed: int | None = None
+        self._chooser: BookChooser | None = None
         self._engine = Engine(keep=True)
         self._searcher = ThreadPoolExecutor(1)
         self._talker = ThreadPoolExecutor(1)
@@ -116,6 +124,8 @@ class UciLoop:
             limits = f"min {spin.least} max {spin.most}"
             self._say(f"option name {name} type spin default {spin.value} {limits}")
         self._say("option name UCI_ShowWDL type check default false")
+        self._say("option name BookFile type string default <empty>")
+        self._say(f"option name BookSeed type spin default 0 min 0 max {MAX_BOOK_SEED}")
         self._say("uciok")
 
     def _begin_game(self, _: list[str]) -> None:
@@ -132,8 +142,26 @@ class UciLoop:
             spin.value = min(max(int(value), spin.least), spin.most)
         elif name == "UCI_ShowWDL" and value in ("true", "false"):
             self._shows_wdl = value == "true"
+        elif name == "BookFile":
+            self._set_book(value)
+        elif name == "BookSeed" and value.isdecimal():
+            self._book_seed = min(int(value), MAX_BOOK_SEED) or None
+            self._begin_choice()
         else:
             self._complain(f"no option is set by {escape_text(rest)!r}")
+
+    def _set_book(self, path: str) -> None:
+        """Play from a book in a file, or without one, if it is refused or none is named."""
+        self._book = None
+        if path not in ("", "<empty>"):
+            try:
+                self._book = read_book(Path(path), self._variant)
+            except BookError as error:
+                self._complain(f"no book is used: {escape_text(path)}: {error}")
+        self._begin_choice()
+
+    def _begin_choice(self) -> None:
+        self._chooser = BookChooser(self._book, self._book_seed) if self._book else None
 
     def _set_position(self, words: list[str]) -> None:
         """Set `startpos` or `fen FEN`, maybe followed by `moves MOVE…`."""
@@ -164,6 +192,13 @@ class UciLoop:
         limits = self._read_limits(words, self._position)
         # Bounded by nothing, the search is over when `stop` says so.
         is_open = limits is None or "infinite" in words
+        move = None
+        if self._chooser is not None and not is_open and "searchmoves" not in words:
+            move = self._chooser.choose(self._position)
+        if move is not None:
+            self._say(f"info string {move} is from the book")
+            self._say(f"bestmove {move}")
+            return
         limits = limits or self._make_limits({"depth": MAX_DEPTH}, words)
         self._is_stopped.clear()
         self._talk = self._talker.submit(self._search, self._position, limits, is_open)

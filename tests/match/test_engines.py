@@ -2,12 +2,15 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from core.adjudication import Terms
 from core.position import Position
 from core.score import Score
+from gateway.book.book import make_header
+from gateway.book.file import BookFile
 from gateway.match.engines import Spec, parse_spec, start_engine
 from gateway.match.game import Game, TimeControl, play_game
 from gateway.match.program import Keeper, ProgramFault
@@ -49,6 +52,15 @@ def test_descriptions_are_read() -> None:
     spec = parse_spec("uci:env A=b python -c 'x y'", "first", "chakra")
     assert (spec.name, spec.command) == ("first", ("env", "A=b", "python", "-c", "x y"))
     assert parse_spec("builtin", "first", "chakra").options == ()
+
+
+def test_a_book_of_an_engine_is_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "a.book"
+    BookFile(path, make_header("chakra")).close()
+    spec = parse_spec(f"builtin:book={path},book-seed=3", "first", "chakra")
+    assert spec.options == (("BookFile", str(path)), ("BookSeed", "3"))
+    with pytest.raises(ValueError, match="it is a book of chakra, not of caissa"):
+        parse_spec(f"builtin:book={path}", "first", "caissa")
 
 
 @pytest.mark.parametrize(
