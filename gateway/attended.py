@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 import redis
 
 from core.version import ENGINE_VERSION, RULES_VERSION
+from gateway.callers import find_key_id
 from gateway.events import JobEvents, JobWaiter
 from gateway.kinds import analysis
 from gateway.status import NoWorker
@@ -40,6 +41,7 @@ def make_job(limits: analysis_pb2.Limits, job_class: JobClass, client: str, tota
         keep=KEEP_SECONDS,
         engine_version=ENGINE_VERSION,
         rules_version=RULES_VERSION,
+        api_key=find_key_id(),
     )
 
 

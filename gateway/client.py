@@ -31,6 +31,7 @@ from tilewarp.v1 import (
 
 DEFAULT_GATEWAY = "127.0.0.1:50051"
 CLIENT_METADATA = "x-tilewarp-client"
+KEY_METADATA = "authorization"
 CALL_SECONDS = 30.0
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
@@ -60,13 +61,27 @@ class Client:
 
     Args:
         target: HOST:PORT of a gateway.
-        name: the name under which jobs are owned; None: by this machine's address.
+        name: the name under which jobs are owned without a key; None: by this machine's address.
+        key: the API key, whose owner then owns the jobs.
+        tls: for a gateway with TLS, from `grpc.ssl_channel_credentials`.
         patience: seconds to go on trying without progress.
     """
 
-    def __init__(self, target: str, *, name: str | None = None, patience: float = 5.0) -> None:
-        self._channel = grpc.aio.insecure_channel(target, options=OPTIONS)
-        self._metadata = ((CLIENT_METADATA, name),) if name is not None else ()
+    def __init__(
+        self,
+        target: str,
+        *,
+        name: str | None = None,
+        key: str | None = None,
+        tls: grpc.ChannelCredentials | None = None,
+        patience: float = 5.0,
+    ) -> None:
+        if tls is None:
+            self._channel = grpc.aio.insecure_channel(target, options=OPTIONS)
+        else:
+            self._channel = grpc.aio.secure_channel(target, tls, options=OPTIONS)
+        given = ((CLIENT_METADATA, name), (KEY_METADATA, key and f"Bearer {key}"))
+        self._metadata = tuple((metadata, text) for metadata, text in given if text is not None)
         self.patience = patience
         """Seconds to go on trying without progress, for the calls to come."""
         self._rules: Any = rules_pb2_grpc.RulesServiceStub(self._channel)
@@ -240,13 +255,16 @@ class Client:
         patience = _Patience(self.patience)
         while True:
             request = jobs_pb2.WatchJobRequest(name=name)
+            call = self._jobs.WatchJob(request, metadata=self._metadata)
             try:
-                async for response in self._jobs.WatchJob(request, metadata=self._metadata):
+                async for response in call:
                     patience.reset()
                     yield response.job
                 return
             except grpc.aio.AioRpcError as error:
                 await patience.pause_or_raise(error)
+            finally:
+                call.cancel()
 
     async def stream_results(
         self,
@@ -269,8 +287,9 @@ class Client:
             request = jobs_pb2.StreamResultsRequest(
                 name=name, order=order, resume_token=resume_token, follow=follow
             )
+            call = self._jobs.StreamResults(request, metadata=self._metadata)
             try:
-                async for response in self._jobs.StreamResults(request, metadata=self._metadata):
+                async for response in call:
                     patience.reset()
                     resume_token = response.resume_token
                     for row in response.rows:
@@ -278,6 +297,8 @@ class Client:
                 return
             except grpc.aio.AioRpcError as error:
                 await patience.pause_or_raise(error)
+            finally:
+                call.cancel()
 
     async def cancel_job(self, name: str) -> jobs_pb2.Job:
         """Cancel a job and return it; a finished one stays as it is."""

@@ -1,9 +1,9 @@
-"""What every call passes through: its status, the bound on streams, and the clock."""
+"""What every call passes through: the door, its status, the bound on streams, and the clock."""
 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager, aclosing, contextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from typing import Any
 
 import grpc
@@ -11,6 +11,8 @@ import grpc.aio
 from grpc_status import rpc_status
 from prometheus_client import Gauge, Histogram
 
+from gateway.auth import Door
+from gateway.callers import api_key
 from gateway.status import TooManyStreams, find_status
 
 # Services of other packages (health, reflection) answer for themselves.
@@ -18,18 +20,22 @@ OWN_METHODS = "/tilewarp."
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Turns the exceptions of the services into statuses, bounds their streams, times each call.
+    """Lets calls in, turns exceptions of services into statuses, bounds streams, times each call.
 
     A streaming call above `max_streams` ends with TooManyStreams; other calls, and those of other
     packages such as health, are not bounded.
 
     Args:
+        door: lets calls in by their API keys; `callers` knows those of running calls.
         latency: seconds by the labels `method` and `code`.
         open_streams: streaming calls that are open.
         max_streams: the most of them.
     """
 
-    def __init__(self, latency: Histogram, open_streams: Gauge, max_streams: int) -> None:
+    def __init__(
+        self, door: Door, latency: Histogram, open_streams: Gauge, max_streams: int
+    ) -> None:
+        self._door = door
         self._latency = latency
         self._streams = 0
         self._max_streams = max_streams
@@ -58,18 +64,21 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 if handler.request_streaming
                 else grpc.unary_unary_rpc_method_handler
             )
-            hold = self._hold_stream if handler.request_streaming else nullcontext
-            behaviour = self._wrap_unary(method, handler.stream_unary or handler.unary_unary, hold)
+            admit = self._admit_stream if handler.request_streaming else self._admit
+            behaviour = self._wrap_unary(method, handler.stream_unary or handler.unary_unary, admit)
         return make(behaviour, handler.request_deserializer, handler.response_serializer)
 
     def _wrap_unary(
-        self, method: str, behaviour: Any, hold: Callable[[], AbstractContextManager[None]]
+        self,
+        method: str,
+        behaviour: Any,
+        admit: Callable[[str, Any], AbstractAsyncContextManager[None]],
     ) -> Any:
         async def call(request: Any, context: Any) -> Any:
             began = time.perf_counter()
             code = grpc.StatusCode.OK
             try:
-                with hold():
+                async with admit(method, context):
                     return await behaviour(request, context)
             except asyncio.CancelledError:
                 code = grpc.StatusCode.CANCELLED
@@ -89,10 +98,12 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             code = grpc.StatusCode.OK
             try:
                 # Closed here, not whenever it is collected: what it has begun ends with the call.
-                with self._hold_stream():
-                    async with aclosing(behaviour(request, context)) as responses:
-                        async for response in responses:
-                            yield response
+                async with (
+                    self._admit_stream(method, context),
+                    aclosing(behaviour(request, context)) as responses,
+                ):
+                    async for response in responses:
+                        yield response
             except (asyncio.CancelledError, GeneratorExit):
                 code = grpc.StatusCode.CANCELLED
                 raise
@@ -104,6 +115,22 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 self._observe(method, code, began)
 
         return call
+
+    @asynccontextmanager
+    async def _admit(self, method: str, context: Any) -> AsyncIterator[None]:
+        api_key.set(await self._door.admit(method, context))
+        yield
+
+    @asynccontextmanager
+    async def _admit_stream(self, method: str, context: Any) -> AsyncIterator[None]:
+        with self._hold_stream():
+            async with self._admit(method, context):
+                key = api_key.get()
+                if key is None:
+                    yield
+                    return
+                async with self._door.hold_stream(key, context):
+                    yield
 
     @contextmanager
     def _hold_stream(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ from google.protobuf import timestamp_pb2
 from core.notation import escape_text
 from core.version import ENGINE_VERSION, RULES_VERSION
 from gateway.cached import read_cached
-from gateway.callers import is_printable_ascii
+from gateway.callers import find_key_id, is_printable_ascii, may_see
 from gateway.kinds import KINDS, Submission, find_kind
 from gateway.outlook import Outlook
 from gateway.status import FieldFault, InvalidRequest, RequestIdReused, UnknownJob
@@ -64,6 +64,7 @@ async def submit(
         InvalidRequest: the specification or what follows it is refused as a whole.
         RequestIdReused: the client used the request id before, with other content.
         StoreFullError: there is no room for it.
+        QuotaError: the caller's API key allows no more today.
     """
     first = await anext(aiter(requests), None)
     if first is None:
@@ -100,6 +101,7 @@ async def submit(
                 keep=settings.result_ttl,
                 engine_version=ENGINE_VERSION,
                 rules_version=RULES_VERSION,
+                api_key=find_key_id(),
             )
         )
     except RequestConflictError:
@@ -179,7 +181,7 @@ async def find_job(name: str, client: str, store: AsyncStore) -> Job:
         job = await store.job(job_id)
     except JobNotFoundError:
         raise UnknownJob(name) from None
-    if job.client != client:
+    if not may_see(client, job.client):
         raise UnknownJob(name)
     return job
 

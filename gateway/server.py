@@ -16,8 +16,10 @@ from prometheus_client import CollectorRegistry
 
 from core.games import VARIANTS
 from core.position import Position
+from gateway.auth import Door
 from gateway.events import JobEvents
 from gateway.interceptor import CallInterceptor
+from gateway.listening import bind
 from gateway.metrics import Exporter, StoreCollector, make_latency, make_open_streams
 from gateway.services.analysis import AnalysisService
 from gateway.services.jobs import JobService
@@ -59,14 +61,16 @@ logger = logging.getLogger(__name__)
 class Gateway:
     """A gateway in the running event loop; an async context manager serves and stops it.
 
-    Raises on entry `EvictingPolicyError` when the store may throw jobs away, and `RuntimeError`
-    when the address cannot be had. A store that is away only fails the calls, until it is back.
+    Raises on entry `EvictingPolicyError` when the store may throw jobs away, `ListenError` when the
+    address would be open to strangers, and `RuntimeError` when it cannot be had. A store that is
+    away only fails the calls, until it is back.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._store = AsyncStore(settings)
         self._events = JobEvents(self._store)
+        self._door = Door(self._store.api_keys, is_key_needed=settings.access == "keys")
         app = make_app(settings)
         self._sweeper = Sweeper(
             self._store, lambda count: publish_tickets(app, count), settings.sweep_interval
@@ -102,7 +106,7 @@ class Gateway:
             logger.warning("the store does not answer yet: %s", error)
         registry = CollectorRegistry()
         server = self._make_server(registry)
-        port = server.add_insecure_port(self._settings.listen)
+        port = bind(server, self._settings)
         self.address = f"{self._settings.listen.rpartition(':')[0]}:{port}"
         if self._settings.gateway_metrics:
             registry.register(StoreCollector(self._store, asyncio.get_running_loop()))
@@ -113,7 +117,7 @@ class Gateway:
         await server.start()
         closing.push_async_callback(server.stop, GRACE_SECONDS)
         await asyncio.to_thread(_load_kernels)
-        for work in (self._events.run(), self._sweeper.run()):
+        for work in (self._events.run(), self._sweeper.run(), self._door.run()):
             closing.push_async_callback(_cancel, asyncio.create_task(work))
         await self._set_health(health_pb2.HealthCheckResponse.SERVING)
         closing.push_async_callback(self._drain)
@@ -126,7 +130,10 @@ class Gateway:
 
     def _make_server(self, registry: CollectorRegistry) -> Any:
         interceptor = CallInterceptor(
-            make_latency(registry), make_open_streams(registry), self._settings.max_streams
+            self._door,
+            make_latency(registry),
+            make_open_streams(registry),
+            self._settings.max_streams,
         )
         server = grpc.aio.server(
             interceptors=[interceptor],

@@ -1,15 +1,17 @@
 """The errors a call may end with, and the one table that gives each kind its gRPC status."""
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import grpc
 import redis.exceptions
 from google.protobuf import any_pb2, duration_pb2, message
 from google.rpc import error_details_pb2, status_pb2
 
-from worker.store import StagingLostError, StoreFullError
+from worker.store import KeyRevokedError, QuotaError, StagingLostError, StoreFullError
 
 RETRY_SECONDS = 1
 STORE_FULL = "its memory is full, or promised to the results of accepted jobs"
@@ -55,13 +57,22 @@ class WrongState(CallError):
     """The job's state does not allow the call; the text names it."""
 
 
-class OverQuota(CallError):
-    """The service takes no more of this now."""
+class Unauthenticated(CallError):
+    """The call needs an API key and has none that is worth anything."""
 
-    def __init__(self, subject: str, description: str) -> None:
+
+class Forbidden(CallError):
+    """The API key does not allow the call."""
+
+
+class OverQuota(CallError):
+    """The service takes no more of this now; worth another try after `retry_seconds`, if told."""
+
+    def __init__(self, subject: str, description: str, retry_seconds: float | None = None) -> None:
         super().__init__(f"{subject}: {description}")
         self.subject = subject
         self.description = description
+        self.retry_seconds = retry_seconds
 
 
 class TooManyStreams(CallError):
@@ -96,12 +107,19 @@ class Draining(CallError):
         super().__init__("the gateway is stopping")
 
 
-FOREIGN: dict[type[Exception], Callable[[], CallError]] = {
-    redis.exceptions.ConnectionError: StoreAway,
-    redis.exceptions.TimeoutError: StoreAway,
-    redis.exceptions.OutOfMemoryError: lambda: OverQuota("store", STORE_FULL),
-    StoreFullError: lambda: OverQuota("store", STORE_FULL),
-    StagingLostError: StoreAway,
+def _over_day(error: QuotaError) -> CallError:
+    description = f"the API key allows {error.allowed} a day, until midnight UTC"
+    return OverQuota(error.quota, description, error.seconds)
+
+
+FOREIGN: dict[type[Exception], Callable[[Any], CallError]] = {
+    redis.exceptions.ConnectionError: lambda _: StoreAway(),
+    redis.exceptions.TimeoutError: lambda _: StoreAway(),
+    redis.exceptions.OutOfMemoryError: lambda _: OverQuota("store", STORE_FULL),
+    StoreFullError: lambda _: OverQuota("store", STORE_FULL),
+    StagingLostError: lambda _: StoreAway(),
+    QuotaError: _over_day,
+    KeyRevokedError: lambda _: Unauthenticated("the API key was revoked"),
 }
 """Errors of the store that end calls: what they mean to the caller."""
 
@@ -110,6 +128,8 @@ CODES: dict[type[CallError], grpc.StatusCode] = {
     UnknownJob: grpc.StatusCode.NOT_FOUND,
     RequestIdReused: grpc.StatusCode.ALREADY_EXISTS,
     WrongState: grpc.StatusCode.FAILED_PRECONDITION,
+    Unauthenticated: grpc.StatusCode.UNAUTHENTICATED,
+    Forbidden: grpc.StatusCode.PERMISSION_DENIED,
     OverQuota: grpc.StatusCode.RESOURCE_EXHAUSTED,
     TooManyStreams: grpc.StatusCode.RESOURCE_EXHAUSTED,
     GivenUp: grpc.StatusCode.INTERNAL,
@@ -126,7 +146,7 @@ def find_status(error: Exception) -> status_pb2.Status:
     """
     for kind, make in FOREIGN.items():
         if isinstance(error, kind):
-            error = make()
+            error = make(error)
     if not isinstance(error, CallError):
         logger.error("a call failed", exc_info=error)
         return status_pb2.Status(code=_number(grpc.StatusCode.INTERNAL), message="internal error")
@@ -146,12 +166,20 @@ def _find_details(error: CallError) -> list[message.Message]:
             violation = error_details_pb2.QuotaFailure.Violation(
                 subject=error.subject, description=error.description
             )
-            return [error_details_pb2.QuotaFailure(violations=[violation])]
+            failure = error_details_pb2.QuotaFailure(violations=[violation])
+            if error.retry_seconds is None:
+                return [failure]
+            return [failure, _retry_after(error.retry_seconds)]
         case TooManyStreams() | NoWorker() | StoreAway() | Draining():
-            delay = duration_pb2.Duration(seconds=RETRY_SECONDS)
-            return [error_details_pb2.RetryInfo(retry_delay=delay)]
+            return [_retry_after(RETRY_SECONDS)]
         case _:
             return []
+
+
+def _retry_after(seconds: float) -> error_details_pb2.RetryInfo:
+    delay = duration_pb2.Duration()
+    delay.FromMilliseconds(math.ceil(1000 * seconds))
+    return error_details_pb2.RetryInfo(retry_delay=delay)
 
 
 def _pack(detail: message.Message) -> any_pb2.Any:

@@ -43,6 +43,18 @@ class Settings:
     store_timeout: float = _setting(1.0, "seconds to wait for an answer of the store", 0.05)
 
     listen: str = _address("127.0.0.1:50051", "HOST:PORT the gateway serves gRPC on; port 0: any")
+    access: str = _setting(
+        "local",
+        "who may call: local (anybody, and without TLS only loopback addresses are served), "
+        "keys (whoever has an API key), or open (anybody, on any address)",
+        form="local, keys or open",
+        pattern="local|keys|open",
+    )
+    tls_cert: str = _setting("", "file of the certificate by which a gateway serves TLS")
+    tls_key: str = _setting("", "file of the key of that certificate")
+    tls_client_ca: str = _setting(
+        "", "file of the certificates of which one must have signed a client's; empty: none needed"
+    )
     gateway_metrics: str = _address(
         "", "HOST:PORT the gateway serves /metrics on; empty: nowhere", r"(.+:\d{1,5})?"
     )

@@ -25,6 +25,7 @@ COMMANDS = {
     "serve": ("gateway.cli.stack", "Run the whole service on this machine."),
     "gateway": ("gateway.cli.stack", "Run a gateway."),
     "worker": ("gateway.cli.stack", "Run a worker."),
+    "keys": ("gateway.cli.keys", "Create, list and revoke API keys."),
     "analyse": ("gateway.cli.analyse", "Analyse a file of positions through a gateway."),
     "adjudicate": ("gateway.cli.adjudicate", "Tell what became of the games of a file."),
     "jobs": (

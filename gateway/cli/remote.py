@@ -9,6 +9,7 @@ import click
 import grpc
 import grpc.aio
 
+from gateway.cli.credentials import credential_options, find_credentials
 from gateway.cli.errors import JobNotDone, ServiceAway, WrongInput
 from gateway.cli.options import json_option
 from gateway.cli.progress import CountBar
@@ -38,13 +39,15 @@ client_option = click.option(
     "client_name",
     envvar="TILEWARP_CLIENT",
     metavar="NAME",
-    help="The name that owns the jobs; without it, this machine's address.",
+    help="The name that owns the jobs; without it and a key, this machine's address.",
 )
 
 EXIT_ERRORS: dict[grpc.StatusCode, type[click.ClickException]] = {
     grpc.StatusCode.UNAVAILABLE: ServiceAway,
     grpc.StatusCode.DEADLINE_EXCEEDED: ServiceAway,
     grpc.StatusCode.INVALID_ARGUMENT: WrongInput,
+    grpc.StatusCode.UNAUTHENTICATED: WrongInput,
+    grpc.StatusCode.PERMISSION_DENIED: WrongInput,
     grpc.StatusCode.NOT_FOUND: WrongInput,
     grpc.StatusCode.ALREADY_EXISTS: WrongInput,
 }
@@ -53,19 +56,22 @@ EXIT_ERRORS: dict[grpc.StatusCode, type[click.ClickException]] = {
 
 def remote_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of every command that calls a gateway."""
-    return gateway_option(client_option(json_option(command)))
+    return gateway_option(client_option(credential_options(json_option(command))))
 
 
 def call_gateway(
     target: str, client_name: str | None, work: Callable[[Client], Awaitable[Answer]]
 ) -> Answer:
-    """Run `work` with a client; failed calls end the command with their exit code.
+    """Run `work` with a client, under the credentials of the running command's options.
+
+    Failed calls end the command with their exit code.
 
     An interrupt reaches `work` as a cancellation, and the command as KeyboardInterrupt.
     """
 
     async def run() -> Answer:
-        async with Client(target, name=client_name) as client:
+        key, tls = find_credentials()
+        async with Client(target, name=client_name, key=key, tls=tls) as client:
             await client.list_variants()
             client.patience = PATIENCE_SECONDS
             return await work(client)

@@ -25,6 +25,12 @@ def _setting(
 listen_option = _setting("--listen", "listen", str, "HOST:PORT")
 workers_option = _setting("--workers", "workers", int, "N")
 redis_option = _setting("--redis", "redis_url", str, "URL")
+access_option = _setting("--access", "access", str, "WHO")
+tls_options = (
+    _setting("--tls-cert", "tls_cert", str, "FILE"),
+    _setting("--tls-key", "tls_key", str, "FILE"),
+    _setting("--tls-client-ca", "tls_client_ca", str, "FILE"),
+)
 
 
 @click.command()
@@ -37,14 +43,21 @@ redis_option = _setting("--redis", "redis_url", str, "URL")
     help="Keep the jobs in DIR; without it they are gone at the end.",
 )
 def serve(listen: str | None, workers: int | None, data: Path | None) -> None:
-    """Run the whole service on this machine, with an embedded Redis.
+    """Run the whole service for this machine alone, with an embedded Redis.
 
-    Prints one line `ready HOST:PORT` once a worker has answered through the queue.
+    Listens on a loopback address only. Prints one line `ready HOST:PORT` once a worker has answered
+    through the queue.
     """
     from gateway.embedded import EmbeddedServerError
+    from gateway.listening import is_loopback
     from gateway.supervisor import Stack, StackError
 
-    settings = _read_settings(listen=listen, workers=workers)
+    settings = read_settings(listen=listen, workers=workers)
+    if not is_loopback(settings.listen):
+        raise WrongInput(
+            f"{settings.listen} is not a loopback address: serve is for this machine alone; run "
+            "`tilewarp gateway` and `tilewarp worker` for others"
+        )
     _set_up_log(settings)
     try:
         stack = Stack(settings, data)
@@ -57,20 +70,29 @@ def serve(listen: str | None, workers: int | None, data: Path | None) -> None:
 @click.command()
 @listen_option
 @redis_option
-def gateway(listen: str | None, redis_url: str | None) -> None:
+@access_option
+@tls_options[0]
+@tls_options[1]
+@tls_options[2]
+def gateway(**given: str | None) -> None:
     """Run a gateway on a Redis that is there already.
 
-    Prints one line `listening HOST:PORT` once it serves.
+    Prints one line `listening HOST:PORT` once it serves. On an address that is not a loopback one
+    it needs API keys (`--access keys`, `tilewarp keys create`) or TLS, unless `--access open` says
+    that anybody may call.
     """
+    from gateway.listening import ListenError
     from gateway.server import run_gateway
     from worker.store import EvictingPolicyError
 
-    settings = _read_settings(listen=listen, redis_url=redis_url)
+    settings = read_settings(**given)
     _set_up_log(settings)
     try:
         number = asyncio.run(
             run_gateway(settings, lambda address: click.echo(f"listening {address}"))
         )
+    except ListenError as error:
+        raise WrongInput(str(error)) from error
     except (EvictingPolicyError, RuntimeError) as error:
         raise click.ClickException(str(error)) from error
     _exit_after(number)
@@ -84,14 +106,15 @@ def worker(workers: int | None, redis_url: str | None) -> None:
     from worker.host import run
     from worker.store import EvictingPolicyError
 
-    settings = _read_settings(workers=workers, redis_url=redis_url)
+    settings = read_settings(workers=workers, redis_url=redis_url)
     try:
         sys.exit(run(settings))
     except EvictingPolicyError as error:
         raise click.ClickException(str(error)) from error
 
 
-def _read_settings(**given: Any) -> Settings:
+def read_settings(**given: Any) -> Settings:
+    """Return the settings of the environment and of options; a wrong one ends the command."""
     try:
         return Settings.read(**given)
     except SettingsError as error:

@@ -21,6 +21,7 @@ from tests.integration.cluster import (
     units,
     until,
 )
+from worker.store import NewApiKey, Scope
 
 KEYS = Path(__file__).parents[2] / "docs" / "redis.md"
 AT_ONCE = 50
@@ -57,16 +58,20 @@ async def test_every_key_is_documented_and_expires_as_it_says(start_cluster: Sta
     def keys() -> set[str]:
         return {key.decode() for key in connection.scan_iter(count=1000)}
 
-    async with client_of(gateway) as client:
+    wanted = NewApiKey(owner="ann", scopes=frozenset(Scope))
+    api_key = await cluster.store.api_keys.create(wanted)
+    async with client_of(gateway) as client, Client(gateway.address, key=api_key) as keyed:
         await cluster.sing(60)
         running = await client.create_job(seconds(60.0), units(HARMLESS[:3]), request_id="one")
         await until(lambda: len(cluster.ledger()) == 1, 30)
-        waiting = await client.create_job(nodes(100), units([POISON, *HARMLESS]))
+        waiting = await keyed.create_job(nodes(100), units([POISON, *HARMLESS]))
+        watch = asyncio.create_task(finish(keyed, waiting, 60))
+        await until(lambda: any(key.endswith(":streams") for key in keys()), 30)
         await cluster.store.stage(await cluster.store.new_job_id(), [b"unit"], {})
         met = keys()
         assert not [key for key in met if not _match(key, expiring + staying)]
         await client.cancel_job(running.name)
-        assert (await finish(client, waiting, 60)).counts.quarantined == 1
+        assert (await watch).counts.quarantined == 1
         met |= keys()
         # Of ended jobs nothing stays without an end.
         jobs = r"tw:(job|request):.+"

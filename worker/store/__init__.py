@@ -5,6 +5,7 @@ renew, hand in). The keys are listed in `docs/redis.md`. All keys live on one se
 """
 
 from worker.store.aio import AsyncStore
+from worker.store.api_keys import ApiKey, KeyUsage, NewApiKey, Scope
 from worker.store.sync import Store
 from worker.store.types import (
     Claim,
@@ -23,8 +24,10 @@ from worker.store.types import (
     JobNotFoundError,
     JobPage,
     JobState,
+    KeyRevokedError,
     NewJob,
     Queue,
+    QuotaError,
     RequestConflictError,
     Row,
     RowKind,
@@ -40,6 +43,7 @@ from worker.store.types import (
 )
 
 __all__ = [
+    "ApiKey",
     "AsyncStore",
     "Claim",
     "ClaimState",
@@ -57,13 +61,18 @@ __all__ = [
     "JobNotFoundError",
     "JobPage",
     "JobState",
+    "KeyRevokedError",
+    "KeyUsage",
+    "NewApiKey",
     "NewJob",
     "Queue",
+    "QuotaError",
     "RequestConflictError",
     "Row",
     "RowKind",
     "RowOrder",
     "RowPage",
+    "Scope",
     "StagingLostError",
     "Store",
     "StoreError",

@@ -13,6 +13,7 @@ from redis.backoff import NoBackoff
 
 from worker.settings import Settings
 from worker.store import keys, scripts
+from worker.store.api_keys import ApiKeys
 from worker.store.cache import AsyncCache
 from worker.store.parse import (
     check_policy,
@@ -35,8 +36,10 @@ from worker.store.types import (
     JobLostError,
     JobNotFoundError,
     JobPage,
+    KeyRevokedError,
     NewJob,
     Queue,
+    QuotaError,
     RequestConflictError,
     RowKind,
     RowOrder,
@@ -88,6 +91,7 @@ class AsyncStore:
             retry=Retry(NoBackoff(), 0),
         )
         self._redis: Any = SteadyRedis.from_pool(pool)
+        self.api_keys = ApiKeys(self._redis)
         self.cache = AsyncCache(self._redis)
         """The results cached for equal requests."""
         self._commit = self._script("commit")
@@ -190,15 +194,15 @@ class AsyncStore:
 
         With a request id that names a job of this client with the same digest, that job is the
         answer and what was staged is dropped. A job whose units all have rows has ended at once.
-        Raises RequestConflictError, and StagingLostError if not exactly `job.total` units are
-        staged.
+        Raises RequestConflictError, QuotaError, KeyRevokedError, and StagingLostError if not
+        exactly `job.total` units are staged.
         """
         request = keys.request(job.client, job.request_id) if job.request_id else ""
         epoch = job.job_id.partition("-")[0]
         answer, *found = await self._commit(
             args=[
                 *(job.job_id, epoch, request, job.digest, job.total, job.cached),
-                *(job.job_class.value, job.client),
+                *(job.job_class.value, job.client, job.api_key),
                 *format_new_job(job),
             ]
         )
@@ -206,6 +210,7 @@ class AsyncStore:
             raise RequestConflictError(job.request_id)
         if answer == b"staging":
             raise StagingLostError(job.job_id)
+        _check_charge(answer, found)
         await self._await_file()
         return Committed(JobId(found[0].decode()), answer == b"new")
 
@@ -279,10 +284,13 @@ class AsyncStore:
         It is not listed, and it is swept away once `attend` has not been called for it for
         `ATTENDED_MS`. Its id is any that was not used before; it has no request id. `is_told` asks
         its workers to tell how far they are. There are at most a few hundred units.
+        Raises QuotaError or KeyRevokedError.
         """
-        args = [job.job_id, ATTENDED_MS, job.job_class.value, job.client, job.total, *units]
+        head = [job.job_id, ATTENDED_MS, job.job_class.value, job.client, job.api_key, job.total]
         told = ("attended", 1) if is_told else ()
-        return bool(await self._ask(args=[*args, *told, *format_new_job(job)]))
+        answer, *found = await self._ask(args=[*head, *units, *told, *format_new_job(job)])
+        _check_charge(answer, found)
+        return bool(answer == b"new")
 
     async def attend(self, job_ids: Collection[JobId]) -> set[JobId]:
         """Let attended jobs live for `ATTENDED_MS` more; return those that are not there."""
@@ -405,3 +413,12 @@ class AsyncStore:
 
     def _script(self, name: str) -> Any:
         return self._redis.register_script(scripts.source(name))
+
+
+def _check_charge(answer: bytes, found: Sequence[bytes]) -> None:
+    """Raise what the API key of a new job refuses it with, if it does."""
+    if answer == b"quota":
+        name, allowed, milliseconds = found
+        raise QuotaError(name.decode(), int(allowed), int(milliseconds) / 1000)
+    if answer == b"revoked":
+        raise KeyRevokedError

@@ -36,6 +36,21 @@ class StoreFullError(StoreError):
     """The server's memory is nearly full, or promised to the results of accepted jobs."""
 
 
+class QuotaError(StoreError):
+    """The quotas of the API key do not allow it before the day ends."""
+
+    def __init__(self, quota: str, allowed: int, seconds: float) -> None:
+        super().__init__(f"{quota}: {allowed} a day are allowed")
+        self.quota = quota
+        self.allowed = allowed
+        self.seconds = seconds
+        """Until the day ends, and what was used is forgotten."""
+
+
+class KeyRevokedError(StoreError):
+    """The API key was revoked meanwhile."""
+
+
 class EvictingPolicyError(StoreError):
     """The server may throw keys away when its memory is full, which loses jobs."""
 
@@ -84,6 +99,8 @@ class NewJob:
     """Seconds to keep the job after its end."""
     engine_version: str
     rules_version: str
+    api_key: str = ""
+    """The id of the API key whose quotas it counts against; empty: none."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,8 @@
 -- Makes a staged job visible, all of it at once.
 -- ARGV: job id, epoch, request key or '', digest, total, results among its rows, class,
--- client, then fields and values.
--- Returns {'new'|'old', job id}, {'conflict'} or {'staging'}.
-local id, epoch, request, digest, total, cached, class, client = unpack(ARGV, 1, 8)
+-- client, API key's id or '', then fields and values.
+-- Returns {'new'|'old', job id}, {'conflict'}, {'staging'} or what `charge` refuses with.
+local id, epoch, request, digest, total, cached, class, client, api_key = unpack(ARGV, 1, 9)
 local units, rows, order = job_key(id) .. ':units', job_key(id) .. ':rows', job_key(id) .. ':order'
 total = tonumber(total)
 
@@ -20,7 +20,12 @@ if call('GET', 'tw:epoch') ~= epoch or call('LLEN', units) ~= total then
   return {'staging'}
 end
 
-local submission = create_job(id, class, client, total, cached, request, unpack(ARGV, 9))
+local refusal = charge(api_key, 1, total)
+if refusal then
+  return refusal
+end
+local submission = create_job(id, class, client, total, cached, request,
+  'api_key', api_key, unpack(ARGV, 10))
 for _, key in ipairs({units, rows, order}) do
   call('PERSIST', key)
 end

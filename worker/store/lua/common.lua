@@ -248,3 +248,52 @@ local function lose_claim(token, max_attempts, cause)
   settle(id)
   return retried, given_up
 end
+
+local DAY_MS = 86400000
+
+local function api_key_key(api_key)
+  return 'tw:api_key:' .. api_key
+end
+
+-- The key of what is done under an API key today, and the end of the day in ms; days are UTC's.
+local function usage_key(api_key)
+  local day = math.floor(now_ms() / DAY_MS)
+  return api_key_key(api_key) .. ':day:' .. text(day), (day + 1) * DAY_MS
+end
+
+local function read_usage(api_key)
+  local jobs, positions, nodes =
+    unpack(call('HMGET', usage_key(api_key), 'jobs', 'positions', 'nodes'))
+  return {jobs = tonumber(jobs or 0), positions = tonumber(positions or 0), nodes = tonumber(nodes or 0)}
+end
+
+-- Counts what is done under an API key today.
+local function count_usage(api_key, field, count)
+  local usage, ends = usage_key(api_key)
+  call('HINCRBY', usage, field, text(count))
+  call('PEXPIREAT', usage, text(ends))
+end
+
+-- Counts new jobs, and so many positions, against the quotas of the API key under which they came; ''
+-- is no key. Returns nothing if they allow it, else the answer of the script, with nothing counted:
+-- {'revoked'}, or {'quota', its name, what it allows, ms until the day ends}. Nodes are counted when
+-- they have been searched, so they refuse only what comes after.
+local function charge(api_key, jobs, positions)
+  if api_key == '' then
+    return
+  end
+  if call('EXISTS', api_key_key(api_key)) == 0 then
+    return {'revoked'}
+  end
+  local used = read_usage(api_key)
+  local wanted = {jobs = jobs, positions = tonumber(positions), nodes = 1}
+  for _, name in ipairs({'jobs', 'positions', 'nodes'}) do
+    local most = tonumber(call('HGET', api_key_key(api_key), 'max_' .. name))
+    if most > 0 and used[name] + wanted[name] > most then
+      local _, ends = usage_key(api_key)
+      return {'quota', name, text(most), text(ends - now_ms())}
+    end
+  end
+  count_usage(api_key, 'jobs', jobs)
+  count_usage(api_key, 'positions', positions)
+end

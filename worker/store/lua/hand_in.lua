@@ -42,6 +42,10 @@ if accepted > 0 then
     call('HINCRBY', key, field, text(count))
     call('HINCRBY', 'tw:totals', field, text(count))
   end
+  local api_key = call('HGET', key, 'api_key')
+  if api_key and api_key ~= '' then
+    count_usage(api_key, 'nodes', nodes)
+  end
   count_time(class, search_us)
   if done > 0 then
     note_mean(class, search_us / done)
