@@ -22,6 +22,8 @@ from tilewarp.v1 import (
     adjudication_pb2,
     analysis_pb2,
     analysis_pb2_grpc,
+    books_pb2,
+    books_pb2_grpc,
     jobs_pb2,
     jobs_pb2_grpc,
     position_pb2,
@@ -87,6 +89,7 @@ class Client:
         self._rules: Any = rules_pb2_grpc.RulesServiceStub(self._channel)
         self._analysis: Any = analysis_pb2_grpc.AnalysisServiceStub(self._channel)
         self._jobs: Any = jobs_pb2_grpc.JobServiceStub(self._channel)
+        self._books: Any = books_pb2_grpc.BookServiceStub(self._channel)
 
     async def __aenter__(self) -> "Client":
         """Return the client; the connection is made by the first call."""
@@ -318,6 +321,68 @@ class Client:
         job: jobs_pb2.Job = response.job
         return job
 
+    async def list_books(self) -> list[books_pb2.Book]:
+        """Return the gateway's books."""
+        response = await self._call(self._books.ListBooks, books_pb2.ListBooksRequest())
+        return list(response.books)
+
+    async def probe_book(
+        self, name: str, position: position_pb2.Position
+    ) -> books_pb2.ProbeBookResponse:
+        """Return what a book knows of a position; the book's variant and root if it has none."""
+        request = books_pb2.ProbeBookRequest(name=name, position=position)
+        answer: books_pb2.ProbeBookResponse = await self._call(self._books.ProbeBook, request)
+        return answer
+
+    async def grow_book(
+        self, request: books_pb2.GrowBookRequest
+    ) -> AsyncIterator[books_pb2.GrowBookResponse]:
+        """Grow a book and yield how far it is after each step, until a bound is reached.
+
+        Where the service was away the growth goes on, its bound of time counted from the first
+        call. Leaving the iteration ends it: close it (`contextlib.aclosing`) to leave it early.
+        """
+        clock = asyncio.get_running_loop().time
+        seconds = request.time.ToNanoseconds() / 1e9
+        deadline = clock() + seconds
+        patience = _Patience(self.patience)
+        wanted = books_pb2.GrowBookRequest()
+        wanted.CopyFrom(request)
+        while True:
+            call = self._books.GrowBook(wanted, metadata=self._metadata)
+            try:
+                async for response in call:
+                    patience.reset()
+                    yield response
+                return
+            except grpc.aio.AioRpcError as error:
+                await patience.pause_or_raise(error)
+            finally:
+                call.cancel()
+            if seconds:
+                wanted.time.FromNanoseconds(max(int((deadline - clock()) * 1e9), 1))
+
+    async def export_book(self, name: str, form: books_pb2.BookFormat.ValueType) -> list[str]:
+        """Return the lines of a book as text."""
+
+        async def export() -> list[str]:
+            request = books_pb2.ExportBookRequest(name=name, format=form)
+            call = self._books.ExportBook(request, metadata=self._metadata)
+            return [line async for response in call for line in response.lines]
+
+        return await self._retry(export)
+
+    async def import_book(self, name: str, lines: Sequence[str]) -> books_pb2.ImportBookResponse:
+        """Add lines of JSON to a book, which is made if it is not there."""
+
+        async def send() -> books_pb2.ImportBookResponse:
+            answer: books_pb2.ImportBookResponse = await self._books.ImportBook(
+                _import_requests(name, lines), metadata=self._metadata
+            )
+            return answer
+
+        return await self._retry(send)
+
     async def _call(self, method: Any, request: Any) -> Any:
         return await self._retry(
             lambda: method(request, metadata=self._metadata, timeout=CALL_SECONDS)
@@ -403,3 +468,19 @@ async def _requests(
         count += 1
     if count:
         yield batch
+
+
+async def _import_requests(
+    name: str, lines: Iterable[str]
+) -> AsyncIterator[books_pb2.ImportBookRequest]:
+    """Yield the messages of an import, the lines in batches."""
+    yield books_pb2.ImportBookRequest(name=name)
+    batch: list[str] = []
+    size = 0
+    for line in lines:
+        batch.append(line[:BATCH_BYTES])
+        size += len(batch[-1].encode())
+        if size > BATCH_BYTES:
+            yield books_pb2.ImportBookRequest(lines=batch)
+            batch, size = [], 0
+    yield books_pb2.ImportBookRequest(lines=batch)

@@ -5,6 +5,7 @@ import logging
 import signal
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -22,12 +23,16 @@ from gateway.interceptor import CallInterceptor
 from gateway.listening import bind
 from gateway.metrics import Exporter, StoreCollector, make_latency, make_open_streams
 from gateway.services.analysis import AnalysisService
+from gateway.services.books import BookService
 from gateway.services.jobs import JobService
 from gateway.services.rules import RulesService
+from gateway.shelf import Shelf
 from gateway.sweeper import Sweeper
 from tilewarp.v1 import (
     analysis_pb2,
     analysis_pb2_grpc,
+    books_pb2,
+    books_pb2_grpc,
     jobs_pb2,
     jobs_pb2_grpc,
     rules_pb2,
@@ -41,6 +46,7 @@ SERVICES = (
     rules_pb2.DESCRIPTOR.services_by_name["RulesService"].full_name,
     analysis_pb2.DESCRIPTOR.services_by_name["AnalysisService"].full_name,
     jobs_pb2.DESCRIPTOR.services_by_name["JobService"].full_name,
+    books_pb2.DESCRIPTOR.services_by_name["BookService"].full_name,
 )
 # A client that has vanished without a word is noticed within 15 seconds. Clients may ping every 30
 # seconds (gateway.client); the server's minimum stays below that.
@@ -75,6 +81,7 @@ class Gateway:
         self._sweeper = Sweeper(
             self._store, lambda count: publish_tickets(app, count), settings.sweep_interval
         )
+        self._shelf = Shelf(Path(settings.books_dir)) if settings.books_dir else None
         self._health = health.aio.HealthServicer()
         self._closing = AsyncExitStack()
         self.address = settings.listen
@@ -114,6 +121,8 @@ class Gateway:
             closing.push_async_callback(asyncio.to_thread, exporter.close)
             self.metrics_port = exporter.port
         await self._set_health(health_pb2.HealthCheckResponse.NOT_SERVING)
+        if self._shelf is not None:
+            closing.push_async_callback(asyncio.to_thread, self._shelf.close)
         await server.start()
         closing.push_async_callback(server.stop, GRACE_SECONDS)
         await asyncio.to_thread(_load_kernels)
@@ -150,6 +159,8 @@ class Gateway:
         analysis_pb2_grpc.add_AnalysisServiceServicer_to_server(analysis, server)
         jobs = JobService(*parts, self._sweeper.announce)
         jobs_pb2_grpc.add_JobServiceServicer_to_server(jobs, server)
+        books = BookService(*parts, self._sweeper.announce, self._shelf)
+        books_pb2_grpc.add_BookServiceServicer_to_server(books, server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, server)

@@ -46,6 +46,10 @@ class UnknownJob(CallError):
         super().__init__(f"there is no job {name}")
 
 
+class UnknownBook(CallError):
+    """There is no such book, or the position is not in it; the text tells which."""
+
+
 class RequestIdReused(CallError):
     """The request id was used before, with other content."""
 
@@ -54,7 +58,7 @@ class RequestIdReused(CallError):
 
 
 class WrongState(CallError):
-    """The job's state does not allow the call; the text names it."""
+    """The state of the job or book does not allow the call; the text names it."""
 
 
 class Unauthenticated(CallError):
@@ -126,6 +130,7 @@ FOREIGN: dict[type[Exception], Callable[[Any], CallError]] = {
 CODES: dict[type[CallError], grpc.StatusCode] = {
     InvalidRequest: grpc.StatusCode.INVALID_ARGUMENT,
     UnknownJob: grpc.StatusCode.NOT_FOUND,
+    UnknownBook: grpc.StatusCode.NOT_FOUND,
     RequestIdReused: grpc.StatusCode.ALREADY_EXISTS,
     WrongState: grpc.StatusCode.FAILED_PRECONDITION,
     Unauthenticated: grpc.StatusCode.UNAUTHENTICATED,

@@ -99,7 +99,7 @@ class Stack:
 
     Args:
         settings: for all of them; `redis_url` is the embedded server's own.
-        data: where the jobs are kept; None for nowhere after the end.
+        data: where jobs and books are kept; None for nowhere after the end.
     """
 
     def __init__(self, settings: Settings, data: Path | None) -> None:
@@ -108,6 +108,7 @@ class Stack:
             settings,
             redis_url=self._server.url,
             metrics_dir=settings.metrics_dir or str(self._server.directory / "metrics"),
+            books_dir=settings.books_dir or str((data or self._server.directory) / "books"),
         )
         self._stop_signal: int | None = None
         self._store = Child("store", self._server.start)

@@ -65,6 +65,8 @@ class Settings:
         "", "directory for the metrics of a worker's processes, wiped at start; empty: a new one"
     )
 
+    books_dir: str = _setting("", "directory of a gateway's opening books; empty: it keeps none")
+
     max_message: int = _setting(4 << 20, "largest gRPC message received, in bytes", 1024)
     max_positions: int = _setting(100_000, "most positions of a job", 1)
     max_fen_length: int = _setting(256, "longest position text, in characters", 1)

@@ -103,8 +103,7 @@ def make_header(variant: str, fen: str = STARTPOS) -> Header:
 class Book:
     """The positions of a book, the first of them its root, with settled values.
 
-    Threads may use one book at the same time; what `find_leaves` yields holds until the next
-    addition.
+    Threads may use one book at the same time: each method is a step, apart from `find_leaves`.
     """
 
     def __init__(self, header: Header) -> None:
@@ -112,7 +111,8 @@ class Book:
         self.graph = Graph()
         self.entries: list[Entry] = []
         self._numbers: dict[bytes, int] = {}
-        self._lock = threading.Lock()
+        self.lock = threading.RLock()
+        """Held while a book changes, and to be held for looks that belong together."""
 
     def __len__(self) -> int:
         """Return the number of positions."""
@@ -142,7 +142,7 @@ class Book:
     def add(self, addition: Addition) -> None:
         """Add what `find_new` returned, and settle the values."""
         numbers = self.find_numbers(addition)
-        with self._lock:
+        with self.lock:
             for entry in addition.entries:
                 number = numbers[entry.position.key]
                 if number < len(self.entries):
@@ -183,7 +183,7 @@ class Book:
 
     def copy(self) -> Addition:
         """Return all that is in the book, in the order in which it came."""
-        with self._lock:
+        with self.lock:
             keys = [entry.position.key for entry in self.entries]
             moves = {key: self.list_moves(key) for key in keys if self.is_expanded(key)}
             return Addition(list(self.entries), moves)
@@ -191,7 +191,7 @@ class Book:
     def probe(self, position: Position) -> Probe | None:
         """Return what the book knows of a position of its variant; None where that is nothing."""
         key = find_book_position(position).key
-        with self._lock:
+        with self.lock:
             number = self._numbers.get(key)
             if number is None:
                 return None
@@ -209,7 +209,7 @@ class Book:
     def find_leaves(self, seed: int) -> Iterator[tuple[Entry, int]]:
         """Yield the leaves that may be expanded, with their plies, the most urgent first.
 
-        `seed` decides between leaves that are as urgent as each other.
+        `seed` decides between leaves that are as urgent as each other. Hold `lock` meanwhile.
         """
 
         def rank(number: int) -> bytes:

@@ -83,7 +83,7 @@ class BookFile:
             try:
                 self.book, self._sum = _load(self._connection, path)
                 if header is not None:
-                    _compare(self.book.header, header)
+                    self.compare(header)
             except BaseException:
                 self._connection.close()
                 raise
@@ -109,20 +109,29 @@ class BookFile:
         self._connection.close()
         self._lock.release()
 
+    def compare(self, header: Header) -> None:
+        """Raise BookError unless the book is of this."""
+        found = self.book.header
+        if found.variant != header.variant:
+            raise BookError(f"it is a book of {found.variant}, not of {header.variant}")
+        if found.root != header.root:
+            raise BookError(f"it grows from {found.root.fen}, not from {header.root.fen}")
+
     def add(self, addition: Addition) -> None:
         """Add what the book has not, or has on weaker evidence, in one step.
 
         Raises BookError, with nothing added, for what does not fit together and for a file that
         cannot be written.
         """
-        new = self.book.find_new(addition)
-        try:
-            with self._connection:
-                total = self._write(new)
-        except sqlite3.Error as error:
-            raise BookError(f"it cannot be written: {error}") from error
-        self._sum = total
-        self.book.add(new)
+        with self.book.lock:
+            new = self.book.find_new(addition)
+            try:
+                with self._connection:
+                    total = self._write(new)
+            except sqlite3.Error as error:
+                raise BookError(f"it cannot be written: {error}") from error
+            self._sum = total
+            self.book.add(new)
 
     def _write(self, new: Addition) -> int:
         """Write an addition; return the sum of the digests of all rows as they are then."""
@@ -157,13 +166,6 @@ def read_book(path: Path, variant: str | None = None) -> Book:
     if variant is not None and book.header.variant != variant:
         raise BookError(f"it is a book of {book.header.variant}, not of {variant}")
     return book
-
-
-def _compare(found: Header, wanted: Header) -> None:
-    if found.variant != wanted.variant:
-        raise BookError(f"it is a book of {found.variant}, not of {wanted.variant}")
-    if found.root != wanted.root:
-        raise BookError(f"it grows from {found.root.fen}, not from {wanted.root.fen}")
 
 
 def _create(path: Path, header: Header) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -76,10 +76,10 @@ class Growth:
         self._expander = expander
         self._plan = plan
         self._running: dict[asyncio.Task[Addition], list[Entry]] = {}
-        self._is_done: set[bytes] = set()
+        self._done: set[bytes] = set()
         self._searched = self._nodes = self._failed = 0
 
-    async def run(self) -> AsyncIterator[Progress]:
+    async def run(self) -> AsyncGenerator[Progress, None]:
         """Grow, and tell how far it is after each step that is in the file."""
         deadline = time.monotonic() + (self._plan.seconds or float("inf"))
         try:
@@ -107,25 +107,26 @@ class Growth:
                 root = self._book.header.root
                 self._running[asyncio.create_task(self._search([root]))] = []
             return
-        for entries in await asyncio.to_thread(lambda: list(self._choose(count))):
+        for entries in await asyncio.to_thread(self._choose, count):
             step = self._search_again(entries) if self._plan.is_again else self._expand(*entries)
             self._running[asyncio.create_task(step)] = entries
 
-    def _choose(self, count: int) -> Iterator[list[Entry]]:
-        """Yield the leaves of the next steps, at most so many, the most urgent first."""
+    def _choose(self, count: int) -> list[list[Entry]]:
+        """Return the leaves of the next steps, at most so many, the most urgent first."""
         size = REANALYSED_AT_ONCE if self._plan.is_again else 1
         if not self._plan.is_again and len(self._book) >= (self._plan.positions or float("inf")):
-            return
+            return []
         busy = {entry.position.key for entries in self._running.values() for entry in entries}
         chosen: list[Entry] = []
-        for entry, plies in self._book.find_leaves(self._plan.seed):
-            if entry.position.key in busy | self._is_done or not self._is_due(entry, plies):
-                continue
-            chosen.append(entry)
-            if len(chosen) == count * size:
-                break
-        for first in range(0, len(chosen), size):
-            yield chosen[first : first + size]
+        busy |= self._done
+        with self._book.lock:
+            for entry, plies in self._book.find_leaves(self._plan.seed):
+                if entry.position.key in busy or not self._is_due(entry, plies):
+                    continue
+                chosen.append(entry)
+                if len(chosen) == count * size:
+                    break
+        return [chosen[first : first + size] for first in range(0, len(chosen), size)]
 
     def _is_due(self, entry: Entry, plies: int) -> bool:
         if plies >= (self._plan.plies or float("inf")):
@@ -158,11 +159,11 @@ class Growth:
     async def _finish(self, task: asyncio.Task[Addition], leaves: list[Entry]) -> None:
         """Add what a step has found; leaves that cannot be searched are left alone."""
         if self._plan.is_again:
-            self._is_done |= {leaf.position.key for leaf in leaves}
+            self._done |= {leaf.position.key for leaf in leaves}
         try:
             addition = task.result()
         except ExpansionFailed:
-            self._is_done |= {leaf.position.key for leaf in leaves}
+            self._done |= {leaf.position.key for leaf in leaves}
             self._failed += 1
             return
         await asyncio.to_thread(self._file.add, addition)

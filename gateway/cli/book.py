@@ -1,8 +1,8 @@
-"""`tilewarp book`: opening books in files: growth, probing, exchange, reports."""
+"""`tilewarp book`: opening books in files and of gateways: growth, use, exchange, reports."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import aclosing, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -18,46 +18,66 @@ from gateway.book.exchange import (
     parse_json_lines,
     score_object,
 )
-from gateway.book.file import BookFile, read_book
+from gateway.book.file import SUFFIX, BookFile, read_book
 from gateway.book.growth import Growth, Plan, Progress
 from gateway.book.local import LocalExpander
 from gateway.book.positions import find_book_position
 from gateway.book.tools import find_faults, find_subtree, merge, report
 from gateway.book.tree import find_start, format_tree
 from gateway.book.values import unpack_value
+from gateway.cli import shelf
 from gateway.cli.errors import JobNotDone, WrongInput
 from gateway.cli.lines import read_lines
 from gateway.cli.options import INT32, json_option
 from gateway.cli.positions import push_moves
-from gateway.cli.remote import show_fields
+from gateway.cli.remote import (
+    call_gateway,
+    client_option,
+    gateway_option,
+    remote_options,
+    show_fields,
+)
 from gateway.cli.rows import dump
+from gateway.client import Client, parse_line
+from gateway.scores import read_value
+from tilewarp.v1 import position_pb2
 
 FORMATS = {"jsonl": format_json_lines, "epd": format_epd, "tree": format_tree}
 MAX_POSITIONS = 10_000_000
 """Of an import into a file."""
 
-book_argument = click.argument("book", type=click.Path(path_type=Path))
+file_argument = click.argument("book", type=click.Path(path_type=Path))
+either_argument = click.argument("book", metavar="BOOK")
 
 
 @click.group()
 def book() -> None:
-    """Grow opening books, probe them, exchange them and report what is in them."""
+    """Grow opening books, probe them, exchange them and report what is in them.
+
+    A BOOK whose name ends with `.book` is a file here; any other is a book of the gateway.
+    """
 
 
 @book.command()
-@book_argument
+@either_argument
 @click.argument("variant")
 @click.argument("fen", default=STARTPOS)
 @click.option("--nodes", type=click.IntRange(1, 2**63 - 1), metavar="N", help="Of each search.")
 @click.option("--depth", type=click.IntRange(1, INT32), metavar="D", help="Of each search.")
 @click.option(
-    "--positions", type=click.IntRange(1), metavar="N", help="End with N positions in the book."
+    "--positions",
+    type=click.IntRange(1, 2**63 - 1),
+    metavar="N",
+    help="End with N positions in the book.",
 )
 @click.option(
-    "--plies", type=click.IntRange(1), metavar="N", help="Expand nothing N plies from the root."
+    "--plies", type=click.IntRange(1, INT32), metavar="N", help="Expand nothing N plies from FEN."
 )
 @click.option(
-    "--seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="End after S seconds."
+    "--seconds",
+    type=click.FloatRange(0, 1e9, min_open=True),
+    metavar="S",
+    help="End after S seconds.",
 )
 @click.option(
     "--seed",
@@ -72,9 +92,9 @@ def book() -> None:
     is_flag=True,
     help="Expand nothing, and search again the leaves whose scores rest on less.",
 )
-@json_option
+@remote_options
 def grow(
-    book: Path,
+    book: str,
     variant: str,
     fen: str,
     nodes: int | None,
@@ -84,11 +104,14 @@ def grow(
     seconds: float | None,
     seed: int,
     again: bool,
+    target: str,
+    client_name: str | None,
     as_json: bool,
 ) -> None:
-    """Grow the file BOOK from FEN by drop-out expansion; it is made if it is not there.
+    """Grow BOOK from FEN by drop-out expansion; it is made if it is not there.
 
-    The search's limits, nodes or depth, are for each position. Growth ends at the first of its own
+    A book of the gateway is grown by its workers, a file by the engine of this process. The
+    search's limits, nodes or depth, are for each position. Growth ends at the first of its own
     bounds, or by Ctrl-C; what was expanded by then stays, and the same command goes on.
     """
     try:
@@ -98,32 +121,81 @@ def grow(
         raise WrongInput(str(error)) from error
     plan = Plan(seed, positions, plies, seconds, *((depth or 0, nodes or 0) if again else (0, 0)))
 
-    async def work(file: BookFile) -> None:
-        async for progress in Growth(file, LocalExpander(variant, limits), plan).run():
+    async def grow_file(file: BookFile) -> None:
+        async with aclosing(Growth(file, LocalExpander(variant, limits), plan).run()) as steps:
+            async for progress in steps:
+                _tell_progress(progress, as_json)
+
+    async def grow_remote(client: Client) -> None:
+        root = parse_line(variant, fen)
+        async for progress in shelf.grow(client, book, root, (nodes, depth), plan):
             _tell_progress(progress, as_json)
 
-    with _explain_faults(book), BookFile(book, header) as file:
-        asyncio.run(work(file))
+    if not _is_file(book):
+        call_gateway(target, client_name, grow_remote)
+        return
+    path = Path(book)
+    with _explain_faults(path), BookFile(path, header) as file:
+        asyncio.run(grow_file(file))
+
+
+@book.command("list")
+@remote_options
+def list_books(target: str, client_name: str | None, as_json: bool) -> None:
+    """List the books of the gateway."""
+    books = call_gateway(target, client_name, lambda client: client.list_books())
+    for one in books:
+        fields = {
+            "name": one.name.removeprefix(shelf.PREFIX),
+            "variant": one.variant,
+            "root": one.root_fen,
+            "positions": one.positions,
+            "expanded": one.expanded,
+            "value": score_object(read_value(one.value)) if one.HasField("value") else None,
+            "growing": one.growing,
+            "error": one.error or None,
+        }
+        if as_json:
+            click.echo(dump(fields))
+        elif one.error:
+            click.echo(f"{fields['name']:<24} refused: {one.error}")
+        else:
+            click.echo(
+                f"{fields['name']:<24} {one.variant:<18} {one.positions:>9} positions, "
+                f"{one.expanded} expanded" + (", growing" if one.growing else "")
+            )
 
 
 @book.command()
-@book_argument
+@either_argument
 @click.argument("fen", required=False)
 @click.option("--moves", default="", metavar='"MOVE …"', help="Moves played from FEN.")
-@json_option
-def probe(book: Path, fen: str | None, moves: str, as_json: bool) -> None:
+@remote_options
+def probe(
+    book: str,
+    fen: str | None,
+    moves: str,
+    target: str,
+    client_name: str | None,
+    as_json: bool,
+) -> None:
     """Show what BOOK knows of a position: without FEN, of its root."""
-    found = _read(book)
-    position = _find_position(found, fen, moves)
-    known = found.probe(position)
-    if known is None:
-        raise WrongInput(f"{position.fen()} is not in {book}")
-    fields = _probe_object(position, known)
-    click.echo(dump(fields) if as_json else _probe_text(known))
+    if _is_file(book):
+        found = _read(Path(book))
+        position = _find_position(found, fen, moves)
+        shown, known = position.fen(), found.probe(position)
+        if known is None:
+            raise WrongInput(f"{shown} is not in {book}")
+    else:
+        wanted = position_pb2.Position(fen=fen or "", moves=moves.split())
+        shown, known = call_gateway(
+            target, client_name, lambda client: shelf.probe(client, book, wanted)
+        )
+    click.echo(dump(_probe_object(shown, known)) if as_json else _probe_text(known))
 
 
 @book.command()
-@book_argument
+@either_argument
 @click.option(
     "--format",
     "form",
@@ -135,28 +207,44 @@ def probe(book: Path, fen: str | None, moves: str, as_json: bool) -> None:
 @click.option(
     "-o", "out", type=click.File("w", encoding="utf-8"), default="-", help="Write to this file."
 )
-def export(book: Path, form: str, out: TextIO) -> None:
+@gateway_option
+@client_option
+def export(book: str, form: str, out: TextIO, target: str, client_name: str | None) -> None:
     """Write BOOK as text."""
-    for line in FORMATS[form](_read(book)):
+    if _is_file(book):
+        lines: Iterable[str] = FORMATS[form](_read(Path(book)))
+    else:
+        name = shelf.PREFIX + book
+        lines = call_gateway(
+            target, client_name, lambda client: client.export_book(name, shelf.FORMATS[form])
+        )
+    for line in lines:
         out.write(line + "\n")
 
 
 @book.command("import")
-@book_argument
+@either_argument
 @click.argument("file", type=click.File("rb"))
-def import_book(book: Path, file: BinaryIO) -> None:
+@gateway_option
+@client_option
+def import_book(book: str, file: BinaryIO, target: str, client_name: str | None) -> None:
     """Add the JSON lines of FILE to BOOK, which is made if it is not there.
 
     Keys, moves and results are found anew; of scores the one with the stronger evidence stays.
     """
-    with _explain_faults(Path(file.name)):
-        lines = (text for _, text in read_lines(file))
-        header, addition = parse_json_lines(lines, MAX_POSITIONS)
-    _add(book, header, addition)
+    lines = [text for _, text in read_lines(file)]
+    if _is_file(book):
+        with _explain_faults(Path(file.name)):
+            header, addition = parse_json_lines(lines, MAX_POSITIONS)
+        _add(Path(book), header, addition)
+        return
+    name = shelf.PREFIX + book
+    done = call_gateway(target, client_name, lambda client: client.import_book(name, lines))
+    click.echo(_added_text(book, done.book.positions, done.added))
 
 
 @book.command("merge")
-@book_argument
+@file_argument
 @click.argument("others", nargs=-1, required=True, type=click.Path(path_type=Path))
 def merge_books(book: Path, others: tuple[Path, ...]) -> None:
     """Add the books OTHERS to BOOK, which is made if it is not there.
@@ -172,7 +260,7 @@ def merge_books(book: Path, others: tuple[Path, ...]) -> None:
 
 
 @book.command()
-@book_argument
+@file_argument
 @click.argument("out", type=click.Path(path_type=Path))
 @click.argument("fen", required=False)
 @click.option("--moves", default="", metavar='"MOVE …"', help="Moves played from FEN.")
@@ -187,7 +275,7 @@ def subtree(book: Path, out: Path, fen: str | None, moves: str) -> None:
 
 
 @book.command("report")
-@book_argument
+@file_argument
 @json_option
 def show_report(book: Path, as_json: bool) -> None:
     """Show what is in BOOK: its size, its best line, and what the first moves are worth."""
@@ -205,7 +293,7 @@ def show_report(book: Path, as_json: bool) -> None:
 
 
 @book.command()
-@book_argument
+@file_argument
 def check(book: Path) -> None:
     """Check BOOK by the rules: every key, result and move. Exit code 1 if something is wrong."""
     found = _read(book)
@@ -235,7 +323,15 @@ def _add(path: Path, header: Header, addition: Addition) -> None:
     with _explain_faults(path), BookFile(path, header) as file:
         before = len(file.book)
         file.add(addition)
-        click.echo(f"{path}: {len(file.book)} positions, {len(file.book) - before} of them new")
+        click.echo(_added_text(str(path), len(file.book), len(file.book) - before))
+
+
+def _added_text(name: str, positions: int, added: int) -> str:
+    return f"{name}: {positions} positions, {added} of them new"
+
+
+def _is_file(book: str) -> bool:
+    return book.endswith(SUFFIX)
 
 
 def _find_header(path: Path, first: Book) -> Header | None:
@@ -263,9 +359,9 @@ def _tell_progress(progress: Progress, as_json: bool) -> None:
     )
 
 
-def _probe_object(position: Position, known: Probe) -> dict[str, Any]:
+def _probe_object(fen: str, known: Probe) -> dict[str, Any]:
     return {
-        "fen": position.fen(),
+        "fen": fen,
         "value": score_object(known.value),
         "evidence": _evidence_object(known.evidence),
         "moves": [

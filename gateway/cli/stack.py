@@ -40,7 +40,7 @@ tls_options = (
     "--data",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep the jobs in DIR; without it they are gone at the end.",
+    help="Keep jobs and books in DIR; without it they are gone at the end.",
 )
 def serve(listen: str | None, workers: int | None, data: Path | None) -> None:
     """Run the whole service for this machine alone, with an embedded Redis.
