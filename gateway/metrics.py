@@ -94,6 +94,14 @@ def show_counts(counts: StoreCounts) -> Iterator[Metric]:
         "Cached results that were found damaged and forgotten",
         totals.cache_damaged,
     )
+    audits = CounterMetricFamily(
+        "tilewarp_audits",
+        "Results given to another worker host to be found again, by what became of it",
+        labels=["verdict"],
+    )
+    for verdict, count in totals.audits.items():
+        audits.add_metric([verdict], count)
+    yield audits
     yield CounterMetricFamily("tilewarp_nodes", "Nodes of accepted results", totals.nodes)
     yield CounterMetricFamily(
         "tilewarp_search_seconds", "Search time of accepted results", totals.search_seconds

@@ -1,14 +1,18 @@
-"""Keeps work moving: ends lost claims and issues the tickets that idle workers need."""
+"""Keeps work moving: ends lost claims, judges audits, issues the tickets that idle workers need."""
 
 import asyncio
 import logging
+import os
+import socket
 from collections.abc import Callable
 from contextlib import suppress
 
 import redis
 from kombu.exceptions import OperationalError
 
-from worker.store import AsyncStore
+from core.version import ENGINE_VERSION, RULES_VERSION
+from gateway.audits import judge_audits
+from worker.store import AsyncStore, GatewayInfo
 
 logger = logging.getLogger(__name__)
 
@@ -16,7 +20,7 @@ logger = logging.getLogger(__name__)
 class Sweeper:
     """Sweeps the store at an interval, and issues tickets then and when work is announced.
 
-    Any number of gateways may sweep the same store.
+    Any number of gateways may sweep the same store; each says thereby that it is there.
 
     Args:
         issue_tickets: publishes so many tickets; it may block, so it is called in a thread.
@@ -29,6 +33,8 @@ class Sweeper:
         self._store = store
         self._issue_tickets = issue_tickets
         self._interval = interval
+        name = f"{socket.gethostname()}:{os.getpid()}"
+        self._gateway = GatewayInfo(name, ENGINE_VERSION, RULES_VERSION)
         self._announced = asyncio.Event()
 
     def announce(self) -> None:
@@ -51,6 +57,8 @@ class Sweeper:
             try:
                 while (await self._store.sweep()).is_cut_short:
                     pass
+                await judge_audits(self._store)
+                await self._store.deployment.announce(self._gateway)
                 await self._issue()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._interval):

@@ -11,9 +11,10 @@ Where somebody attends to the job, a teller beside the keeper tells how far the 
 import logging
 import math
 import os
+import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum, auto
 from typing import NoReturn
@@ -159,13 +160,22 @@ class ClaimRun:
             self._is_store_away = True
             return False
         self._is_store_away = False
-        with suppress(redis.RedisError):  # an equal request is searched again then
-            self._store.remember(rows)
+        self._pass_on(rows)
         if state in (ClaimState.LOST, ClaimState.CANCELLED) and self._end is not End.GONE:
             log.info("a claim on job %s is %s", self._claim.job_id, state.value)
             self._metrics.lost_claims.inc()
             self._end = End.GONE
         return True
+
+    def _pass_on(self, rows: Sequence[Finished]) -> None:
+        """Cache what was handed in, and have a share of it found again elsewhere."""
+        if self._claim.is_audit:
+            return
+        with suppress(redis.RedisError):  # an equal request is searched again then
+            self._store.remember(rows)
+            for finished in rows:
+                if finished.cache_key and random.random() < self._settings.audit_share:
+                    self._store.request_audit(self._claim, finished)
 
     def _conclude(self) -> None:
         """Hand in the last rows, and hand back what was not run."""

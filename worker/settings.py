@@ -93,6 +93,10 @@ class Settings:
     cache_mb: int = _setting(64, "most megabytes of results cached for equal requests; 0: none")
     cache_ttl: float = _setting(604_800.0, "seconds a result is cached for equal requests", 1)
 
+    audit_share: float = _setting(
+        0.01, "share of reproducible results found again by another worker host; 0: none, 1: all"
+    )
+
     lease: float = _setting(5.0, "seconds a claim lives without progress", 0.2)
     max_attempts: int = _setting(3, "attempts at a position before it is given up", 1)
     claim_time: float = _setting(1.0, "seconds of work a worker takes at once", 0.01)

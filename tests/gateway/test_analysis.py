@@ -69,7 +69,15 @@ async def wait_until(is_so: Callable[[], Any]) -> None:
 def keys(server: EmbeddedServer) -> Callable[[], set[bytes]]:
     """Return the keys that are there, apart from those that always are."""
     connection = redis.Redis.from_url(server.url)
-    stay = (b"tw:epoch", b"tw:counter", b"tw:totals", b"tw:load", b"tw:sweep", b"tw:worker")
+    stay = (
+        b"tw:epoch",
+        b"tw:counter",
+        b"tw:totals",
+        b"tw:load",
+        b"tw:sweep",
+        b"tw:worker",
+        b"tw:gateway",
+    )
     return lambda: {
         key for key in connection.keys("*") if not key.startswith((*stay, b"tw:broker:"))
     }

@@ -42,7 +42,15 @@ def worker(store: Store) -> Store:
 @pytest.fixture
 def keys(server: EmbeddedServer) -> Iterator[Callable[[], set[bytes]]]:
     """Return the keys that are there, apart from those that always are."""
-    stay = (b"tw:epoch", b"tw:counter", b"tw:totals", b"tw:load", b"tw:sweep", b"tw:worker")
+    stay = (
+        b"tw:epoch",
+        b"tw:counter",
+        b"tw:totals",
+        b"tw:load",
+        b"tw:sweep",
+        b"tw:worker",
+        b"tw:gateway",
+    )
     with redis.Redis.from_url(server.url) as connection:
         yield lambda: {
             key for key in connection.keys("*") if not key.startswith((*stay, b"tw:broker:"))

@@ -115,7 +115,7 @@ class Cluster:
     Args:
         directory: for logs.
         options: of the store's server.
-        given: settings of every part that are not the default; unless told, nothing is cached.
+        given: settings of every part; unless told, nothing is cached or audited.
     """
 
     def __init__(self, directory: Path, options: Sequence[str] = (), **given: Any) -> None:
@@ -129,7 +129,7 @@ class Cluster:
             redis_url=self.server.url,
             listen="127.0.0.1:0",
             workers=1,
-            **{"cache_mb": 0, **given},
+            **{"cache_mb": 0, "audit_share": 0.0, **given},
         )
         self.store = AsyncStore(self.settings)
         self._parts: list[Part] = []

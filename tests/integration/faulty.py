@@ -8,6 +8,7 @@ first move played is MOVE, or any unit for `*`, meets
     hang   nothing is searched any more, and other threads run
     seize  nothing is searched any more, and no other thread runs
     fail   an exception
+    lie    a result that is not what was found
 """
 
 import ctypes
@@ -16,13 +17,13 @@ import os
 import signal
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import worker.alarm
 import worker.tasks
-from tilewarp.v1 import position_pb2
+from tilewarp.v1 import jobs_pb2, position_pb2
 from worker.engine import Analyst
 from worker.host import run
 from worker.settings import Settings
@@ -63,18 +64,22 @@ class FaultyAnalyst(Analyst):
         moves = position_pb2.Position.FromString(unit.unit).moves
         move = moves[0] if moves else TRIAL
         self._write(unit.index, move, "begun")
-        self._meet(move)
+        fault = self._find_fault(move)
+        self._meet(fault, move)
         finished = super().run(*arguments)
         if finished is None:
             self._write(unit.index, move, "stopped")
-        else:
-            self._write(unit.index, move, "done", finished.nodes)
-        return finished
+            return None
+        self._write(unit.index, move, "done", finished.nodes)
+        return _lie(finished) if fault == "lie" else finished
 
-    def _meet(self, move: str) -> None:
+    def _find_fault(self, move: str) -> str | None:
         lines = self.faults.read_text().splitlines() if self.faults.exists() else []
         told = dict(line.split() for line in lines)
-        match told.get(move, told.get("*")):
+        return told.get(move, told.get("*"))
+
+    def _meet(self, fault: str | None, move: str) -> None:
+        match fault:
             case "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "hang":
@@ -88,6 +93,12 @@ class FaultyAnalyst(Analyst):
         entry = Entry(os.getppid(), os.getpid(), index, move, event, nodes)
         with self.ledger.open("a") as file:  # one short write is whole, whoever else writes
             file.write(json.dumps(asdict(entry)) + "\n")
+
+
+def _lie(finished: Finished) -> Finished:
+    row = jobs_pb2.ResultRow.FromString(finished.payload)
+    row.analysis.score.centipawns += 1
+    return replace(finished, payload=row.SerializeToString())
 
 
 if __name__ == "__main__":

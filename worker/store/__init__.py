@@ -6,6 +6,8 @@ renew, hand in). The keys are listed in `docs/redis.md`. All keys live on one se
 
 from worker.store.aio import AsyncStore
 from worker.store.api_keys import ApiKey, KeyUsage, NewApiKey, Scope
+from worker.store.audits import Audit, Disagreement
+from worker.store.deployment import ServerFacts
 from worker.store.sync import Store
 from worker.store.types import (
     Claim,
@@ -15,6 +17,7 @@ from worker.store.types import (
     Committed,
     EvictingPolicyError,
     Finished,
+    GatewayInfo,
     HandedIn,
     Job,
     JobClass,
@@ -39,19 +42,23 @@ from worker.store.types import (
     Swept,
     Totals,
     UnitIndex,
+    Verdict,
     WorkerInfo,
 )
 
 __all__ = [
     "ApiKey",
     "AsyncStore",
+    "Audit",
     "Claim",
     "ClaimState",
     "ClaimedUnit",
     "ClassLoad",
     "Committed",
+    "Disagreement",
     "EvictingPolicyError",
     "Finished",
+    "GatewayInfo",
     "HandedIn",
     "Job",
     "JobClass",
@@ -73,6 +80,7 @@ __all__ = [
     "RowOrder",
     "RowPage",
     "Scope",
+    "ServerFacts",
     "StagingLostError",
     "Store",
     "StoreError",
@@ -80,5 +88,6 @@ __all__ = [
     "Swept",
     "Totals",
     "UnitIndex",
+    "Verdict",
     "WorkerInfo",
 ]

@@ -14,7 +14,9 @@ from redis.backoff import NoBackoff
 from worker.settings import Settings
 from worker.store import keys, scripts
 from worker.store.api_keys import ApiKeys
+from worker.store.audits import AsyncAudits
 from worker.store.cache import AsyncCache
+from worker.store.deployment import AsyncDeployment
 from worker.store.parse import (
     check_policy,
     format_new_job,
@@ -94,6 +96,10 @@ class AsyncStore:
         self.api_keys = ApiKeys(self._redis)
         self.cache = AsyncCache(self._redis)
         """The results cached for equal requests."""
+        self.audits = AsyncAudits(self._redis)
+        """The results found again elsewhere."""
+        self.deployment = AsyncDeployment(self._redis, settings)
+        """What the service runs on."""
         self._commit = self._script("commit")
         self._cancel = self._script("cancel")
         self._pause = self._script("pause")

@@ -9,6 +9,9 @@ TOTALS = "tw:totals"
 LOAD = "tw:load"
 CLAIMS = "tw:claims"
 WORKERS = "tw:workers"
+GATEWAYS = "tw:gateways"
+AUDITS = "tw:audits"
+DISAGREEMENTS = "tw:disagreements"
 CACHE = "tw:cache"
 CACHE_EXPIRY = "tw:cache:expiry"
 CACHE_BYTES = "tw:cache:bytes"
@@ -71,6 +74,11 @@ def request(client: str, request_id: str) -> str:
 def worker(name: str) -> str:
     """Return the key of a worker host's announcement."""
     return f"tw:worker:{name}"
+
+
+def gateway(name: str) -> str:
+    """Return the key of a gateway's announcement."""
+    return f"tw:gateway:{name}"
 
 
 def canary(nonce: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from worker.store.types import (
     ClassLoad,
     EvictingPolicyError,
+    GatewayInfo,
     Job,
     JobClass,
     JobId,
@@ -17,6 +18,7 @@ from worker.store.types import (
     RowKind,
     Totals,
     UnitIndex,
+    Verdict,
     WorkerInfo,
 )
 
@@ -92,6 +94,7 @@ def parse_totals(fields: Mapping[bytes, bytes]) -> Totals:
         positions=counts.get("positions", 0),
         cached=counts.get("cached", 0),
         cache_damaged=counts.get("cache_damaged", 0),
+        audits={verdict: counts.get(f"audits:{verdict}", 0) for verdict in Verdict},
         nodes=counts.get("nodes", 0),
         search_seconds=counts.get("search_us", 0) / MICROSECONDS,
         attempts=counts.get("attempts", 0),
@@ -114,14 +117,19 @@ def parse_load(fields: Mapping[bytes, bytes]) -> dict[JobClass, ClassLoad]:
     }
 
 
-def format_worker(worker: WorkerInfo) -> str:
-    """Return a worker's announcement."""
-    return json.dumps(asdict(worker))
+def format_announcement(part: WorkerInfo | GatewayInfo) -> str:
+    """Return what a worker host or a gateway says of itself."""
+    return json.dumps(asdict(part))
 
 
 def parse_workers(announcements: Sequence[bytes | None]) -> list[WorkerInfo]:
     """Return the workers announced; an announcement that expired meanwhile is passed over."""
     return [WorkerInfo(**json.loads(text)) for text in announcements if text is not None]
+
+
+def parse_gateways(announcements: Sequence[bytes | None]) -> list[GatewayInfo]:
+    """Return the gateways announced; an announcement that expired meanwhile is passed over."""
+    return [GatewayInfo(**json.loads(text)) for text in announcements if text is not None]
 
 
 def check_policy(config: Mapping[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """The workers' side of the store: claim, renew, hand in, hand back. Blocking."""
 
+import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -7,17 +8,20 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from core.version import ENGINE_VERSION, RULES_VERSION
 from worker.settings import Settings
-from worker.store import keys, scripts
+from worker.store import audits, keys, scripts
 from worker.store.cache import seal
-from worker.store.parse import MICROSECONDS, check_policy, format_worker
+from worker.store.parse import MICROSECONDS, check_policy, format_announcement, format_new_job
 from worker.store.types import (
     Claim,
     ClaimedUnit,
     ClaimState,
     Finished,
     HandedIn,
+    JobClass,
     JobId,
+    NewJob,
     UnitIndex,
     WorkerInfo,
 )
@@ -45,6 +49,7 @@ class Store:
         self._claim = self._script("claim")
         self._hand_in = self._script("hand_in")
         self._remember = self._script("remember")
+        self._audit = self._script("audit")
         self._release = self._script("release")
         self._abandon = self._script("abandon")
         self._announce = self._script("announce")
@@ -82,7 +87,7 @@ class Store:
         )
         if answer is None:
             return None
-        token, job_id, kind, spec, indexes, units, attempts, attended = answer
+        token, job_id, kind, spec, indexes, units, attempts, attended, audit = answer
         return Claim(
             int(token),
             JobId(job_id.decode()),
@@ -92,7 +97,9 @@ class Store:
                 ClaimedUnit(UnitIndex(index), unit, attempt)
                 for index, unit, attempt in zip(indexes, units, attempts, strict=True)
             ],
-            attended is not None,
+            is_attended=attended != b"",
+            is_audit=audit == 1,
+            worker=worker,
         )
 
     def renew(self, claim: Claim) -> ClaimState:
@@ -123,6 +130,24 @@ class Store:
             bounds = self._settings.cache_mb << 20, int(self._settings.cache_ttl * 1000)
             self._remember(args=[*bounds, *args])
 
+    def request_audit(self, claim: Claim, finished: Finished) -> None:
+        """Have a result of a claim found again by another worker host, if one is there."""
+        (unit,) = [each.unit for each in claim.units if each.index == finished.index]
+        job = NewJob(
+            job_id=JobId(f"audit-{secrets.token_hex(8)}"),  # no name: nobody asks for it
+            kind=claim.kind,
+            spec=claim.spec,
+            job_class=JobClass.BACKGROUND,
+            client="audits",
+            total=1,
+            keep=audits.KEEP_SECONDS,
+            engine_version=ENGINE_VERSION,
+            rules_version=RULES_VERSION,
+        )
+        bounds = audits.AUDIT_MS, audits.MAX_WAITING
+        first = finished.payload, finished.cache_key
+        self._audit(args=[job.job_id, claim.worker, *bounds, *first, unit, *format_new_job(job)])
+
     def tell_progress(self, claim: Claim, progress: bytes) -> None:
         """Tell those who attend to the claim's job how far it is."""
         self._redis.publish(keys.progress(claim.job_id), progress)
@@ -146,7 +171,7 @@ class Store:
     def announce(self, worker: WorkerInfo) -> None:
         """Say that this worker host is there, for the setting `worker_ttl`."""
         ttl = int(self._settings.worker_ttl * 1000)
-        self._announce(args=[worker.name, format_worker(worker), ttl])
+        self._announce(args=["worker", worker.name, format_announcement(worker), ttl])
 
     def withdraw(self, worker: WorkerInfo) -> None:
         """Say that this worker host is gone."""

@@ -224,8 +224,11 @@ class Claim:
     kind: str
     spec: bytes
     units: Sequence[ClaimedUnit]
+    worker: str
     is_attended: bool
     """Whether somebody waits to be told of its progress."""
+    is_audit: bool
+    """Whether it finds a result again: that is neither cached nor audited."""
 
 
 class ClaimState(StrEnum):
@@ -305,6 +308,14 @@ class Queue:
     """The client's jobs with claimable units and the number of these, in order; the first ones."""
 
 
+class Verdict(StrEnum):
+    """What became of an audit."""
+
+    AGREED = "agreed"
+    DIFFERED = "differed"
+    UNCHECKED = "unchecked"
+
+
 @dataclass(frozen=True)
 class Totals:
     """Exact counts since the store was first used; each is raised where a row is accepted."""
@@ -313,6 +324,7 @@ class Totals:
     """Searched; those with cached results are `cached`."""
     cached: int
     cache_damaged: int
+    audits: Mapping[Verdict, int]
     nodes: int
     search_seconds: float
     attempts: int
@@ -331,5 +343,14 @@ class WorkerInfo:
     host: str
     pid: int
     slots: int
+    engine_version: str
+    rules_version: str
+
+
+@dataclass(frozen=True)
+class GatewayInfo:
+    """A gateway as it announced itself."""
+
+    name: str
     engine_version: str
     rules_version: str

@@ -4,7 +4,7 @@
 -- long comes first for once.
 -- ARGV: worker, lease in ms, microseconds of work wanted, most units.
 -- Returns nothing, or {token, job id, kind, spec, {index...}, {unit...}, {attempt...}, 1 if somebody
--- attends the job}.
+-- attends the job or '', 1 if it is an audit}.
 local worker, lease, wanted_us, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local SHARE = 20 -- one claim's time of so many is for a less urgent class that waits
@@ -68,8 +68,9 @@ local function next_job()
       local queue = queue_key(class, client)
       for place = 0, call('ZCARD', queue) - 1 do
         local id = call('ZRANGE', queue, place, place)[1]
-        local retry = next_retry(id)
-        if retry or is_untried(id) then
+        local is_barred = call('HGET', job_key(id), 'audited') == worker
+        local retry = not is_barred and next_retry(id)
+        if retry or not is_barred and is_untried(id) then
           call('ZADD', turns, next_number(), client)
           call('HDEL', 'tw:load', 'passed_us:' .. class)
           return id, class, retry
@@ -92,8 +93,8 @@ local function range_size(id)
   return math.max(1, math.min(size, fair))
 end
 
--- Untried units in order, passing over those that had their rows at the door; the span is bounded by what one
--- answer should carry.
+-- Untried units in order, passing over those that had their rows at the door; the span is bounded by
+-- what one answer should carry.
 local function take_range(id)
   local first, total = unpack(job_fields(id, 'next', 'total'))
   first, total = tonumber(first), tonumber(total)
@@ -145,4 +146,4 @@ if state == 'QUEUED' then
   call('PUBLISH', 'tw:events', id)
 end
 add_claimable(id, -#indexes)
-return {token, id, kind, spec, indexes, units, attempts, attended}
+return {token, id, kind, spec, indexes, units, attempts, attended or '', is_audit(id) and 1 or 0}

@@ -6,6 +6,7 @@ local PARTS = {':units', ':rows', ':order', ':retry', ':tried', ':owners'}
 local FAILED_US = 1000000 -- of workers' time that an attempt counts for that failed
 local ELSEWHERE_MS = 10000 -- how long a unit that failed is left to workers that have not tried it
 local RESULT_BYTES = 200 -- of memory that a cached result takes besides its value
+local AUDITS = 'audits' -- the client of audits; the names of others begin with key:, name: or peer:
 local call = redis.call
 
 -- Milliseconds of the server's clock: no other clock is ever compared with it.
@@ -40,12 +41,22 @@ local function is_open(state)
   return state == 'QUEUED' or state == 'RUNNING' or state == 'PAUSED'
 end
 
+-- Whether a job finds a result again that a worker found before.
+local function is_audit(id)
+  return call('HEXISTS', job_key(id), 'audited') == 1
+end
+
+-- Raises a count of all jobs; of audits, for which no client has asked, there are counts apart.
+local function count(id, field, number)
+  call('HINCRBY', 'tw:totals', (is_audit(id) and 'audit:' or '') .. field, number)
+end
+
 local function set_state(id, state)
   local kind, old = unpack(job_fields(id, 'kind', 'state'))
   if is_open(old) then
-    call('HINCRBY', 'tw:totals', 'jobs:' .. kind .. ':' .. old, -1)
+    count(id, 'jobs:' .. kind .. ':' .. old, -1)
   end
-  call('HINCRBY', 'tw:totals', 'jobs:' .. kind .. ':' .. state, 1)
+  count(id, 'jobs:' .. kind .. ':' .. state, 1)
   call('HSET', job_key(id), 'state', state)
 end
 
@@ -158,6 +169,10 @@ local function settle(id)
     unpack(job_fields(id, 'total', 'done', 'rejected', 'quarantined'))
   if done + rejected + quarantined == tonumber(total) then
     end_job(id, 'SUCCEEDED')
+    if is_audit(id) then
+      call('ZREM', 'tw:attended', id)
+      call('RPUSH', 'tw:audits', id)
+    end
   end
   call('PUBLISH', 'tw:events', id)
 end
@@ -177,8 +192,8 @@ end
 -- Lets a job that was created wait for workers; one with nothing to do ends at once.
 local function open_job(id)
   local total, rejected, cached = unpack(job_fields(id, 'total', 'rejected', 'cached'))
-  call('HINCRBY', 'tw:totals', 'rejected', rejected)
-  call('HINCRBY', 'tw:totals', 'cached', cached)
+  count(id, 'rejected', rejected)
+  count(id, 'cached', cached)
   set_state(id, 'QUEUED')
   add_claimable(id, total - rejected - cached)
   settle(id)
@@ -220,7 +235,7 @@ local function fail_unit(id, index, worker, max_attempts, cause)
   call('HSET', job_key(id) .. ':rows', index, 'Q' .. text_of_names .. '\n' .. cause)
   call('RPUSH', job_key(id) .. ':order', index)
   call('HINCRBY', job_key(id), 'quarantined', 1)
-  call('HINCRBY', 'tw:totals', 'quarantined', 1)
+  count(id, 'quarantined', 1)
   return false
 end
 
@@ -234,7 +249,7 @@ local function lose_claim(token, max_attempts, cause)
     if call('HGET', job_key(id) .. ':owners', index) == token then
       call('HDEL', job_key(id) .. ':owners', index)
       call('HINCRBY', job_key(id), 'attempts', 1)
-      call('HINCRBY', 'tw:totals', 'attempts', 1)
+      count(id, 'attempts', 1)
       if fail_unit(id, index, worker, max_attempts, cause) then
         retried = retried + 1
       else
@@ -243,7 +258,7 @@ local function lose_claim(token, max_attempts, cause)
     end
   end
   close_claim(token)
-  call('HINCRBY', 'tw:totals', 'lost_claims', 1)
+  count(id, 'lost_claims', 1)
   add_claimable(id, retried)
   settle(id)
   return retried, given_up

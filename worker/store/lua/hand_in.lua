@@ -38,9 +38,9 @@ for place = 5, #ARGV, 5 do
   end
 end
 if accepted > 0 then
-  for field, count in pairs({nodes = nodes, search_us = search_us, attempts = accepted}) do
-    call('HINCRBY', key, field, text(count))
-    call('HINCRBY', 'tw:totals', field, text(count))
+  for field, number in pairs({nodes = nodes, search_us = search_us, attempts = accepted}) do
+    call('HINCRBY', key, field, text(number))
+    count(id, field, text(number))
   end
   local api_key = call('HGET', key, 'api_key')
   if api_key and api_key ~= '' then
@@ -51,7 +51,7 @@ if accepted > 0 then
     note_mean(class, search_us / done)
   end
   call('HINCRBY', key, 'done', done)
-  call('HINCRBY', 'tw:totals', 'positions', done)
+  count(id, 'positions', done)
   call('HINCRBY', 'tw:load', 'claimed:' .. class, -accepted)
 end
 local left = call('HINCRBY', claim, 'left', -accepted)

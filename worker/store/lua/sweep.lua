@@ -5,6 +5,7 @@
 -- Returns {claims lost, units to be tried again, units given up, jobs removed, 1 if there may be
 -- more}.
 local BATCH = 100
+local RUNNING_MS = 60000 -- that an audit lives on while a worker has it in hand
 local max_attempts, lease, gap = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 
 -- While the server was away no claim could be renewed. The workers get a lease to come back, so
@@ -35,7 +36,14 @@ for _, member in ipairs(ended) do
 end
 local unattended = call('ZRANGEBYSCORE', 'tw:attended', '-inf', text(now), 'LIMIT', 0, BATCH)
 for _, id in ipairs(unattended) do
-  remove_job(id)
+  if is_audit(id) and call('HGET', job_key(id), 'claimable') == '0' then
+    call('ZADD', 'tw:attended', text(now + RUNNING_MS), id)
+  else
+    if is_audit(id) then
+      call('HINCRBY', 'tw:totals', 'audits:unchecked', 1)
+    end
+    remove_job(id)
+  end
 end
 local most = math.max(#overdue, #ended, #unattended)
 return {lost, retried, given_up, #ended + #unattended, most == BATCH and 1 or 0}
