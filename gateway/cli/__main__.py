@@ -23,6 +23,7 @@ COMMANDS = {
     "match": ("gateway.cli.match", "Play matches between engines."),
     "book": ("gateway.cli.book", "Grow, probe, exchange and report opening books."),
     "serve": ("gateway.cli.stack", "Run the whole service on this machine."),
+    "doctor": ("gateway.cli.doctor", "Check a deployment, and say what to do."),
     "gateway": ("gateway.cli.stack", "Run a gateway."),
     "worker": ("gateway.cli.stack", "Run a worker."),
     "keys": ("gateway.cli.keys", "Create, list and revoke API keys."),
