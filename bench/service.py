@@ -36,6 +36,7 @@ STOP_SECONDS = 60.0
 MAX_PLIES = 40
 CHUNK = 8
 """Positions that a process of the bare pool takes at once."""
+CACHED_NODES = 500
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -178,6 +179,28 @@ def measure_bulk(pid: int, address: str, pool: Pool, args: argparse.Namespace) -
     print(f"median {wall:53.3f} {processor:5.3f}")
 
 
+def measure_cached(pid: int, address: str, args: argparse.Namespace) -> None:
+    """Print how many positions a second are answered that have been analysed before."""
+    chosen = choose_positions(args.cached, random.Random(f"{args.seed} cached"))
+    positions = [position_pb2.Position(variant=variant, fen=fen) for variant, fen in chosen]
+    asyncio.run(run_job(address, positions, CACHED_NODES))
+    rates, processor = [], []
+    pids = list_processes(pid)
+    for _ in range(args.rounds):
+        before, begin = read_processor_seconds(pids), time.monotonic()
+        rows = asyncio.run(run_job(address, positions, CACHED_NODES))
+        rates.append(args.cached / (time.monotonic() - begin))
+        processor.append((read_processor_seconds(pids) - before) / args.cached)
+        if not all(row.analysis.provenance.from_cache for row in rows):
+            raise SystemExit("some positions were searched again")
+    print(f"cache: {args.cached} positions, median of {args.rounds} jobs: ", end="")
+    print(
+        f"{statistics.median(rates):.0f} positions a second, "
+        f"{1e6 * statistics.median(processor):.0f} us CPU each",
+        flush=True,
+    )
+
+
 def measure_calls(address: str, args: argparse.Namespace) -> None:
     """Print what single calls cost above their searches."""
     chosen = choose_positions(args.calls, random.Random(f"{args.seed} calls"))
@@ -196,11 +219,13 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--cached", type=int, default=10_000)
     parser.add_argument("--calls", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with bare_pool(args.workers) as pool, running_service(args.workers) as (pid, address):
         measure_bulk(pid, address, pool, args)
+        measure_cached(pid, address, args)
         measure_calls(address, args)
 
 
