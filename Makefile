@@ -28,7 +28,7 @@ run: install ## Analyse the example positions through the service, all of it on 
 
 test: install ## Run the test suite
 	$(BIN)/tilewarp warmup
-	$(BIN)/pytest -m "not soak"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not soak"
 
 soak: install ## Run the tests that take longer
 	$(BIN)/tilewarp warmup
