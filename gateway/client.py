@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import grpc
 import grpc.aio
 from google.rpc import error_details_pb2
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
 
 from gateway.feed import Feed, Position
@@ -35,6 +36,7 @@ DEFAULT_GATEWAY = "127.0.0.1:50051"
 CLIENT_METADATA = "x-tilewarp-client"
 KEY_METADATA = "authorization"
 CALL_SECONDS = 30.0
+HEALTH_SECONDS = 3.0
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 5.0
 # A message stays far below the receiver's limit of 4 MiB.
@@ -90,6 +92,7 @@ class Client:
         self._analysis: Any = analysis_pb2_grpc.AnalysisServiceStub(self._channel)
         self._jobs: Any = jobs_pb2_grpc.JobServiceStub(self._channel)
         self._books: Any = books_pb2_grpc.BookServiceStub(self._channel)
+        self._health: Any = health_pb2_grpc.HealthStub(self._channel)
 
     async def __aenter__(self) -> "Client":
         """Return the client; the connection is made by the first call."""
@@ -103,6 +106,15 @@ class Client:
     ) -> None:
         """Close the connection."""
         await self._channel.close()
+
+    async def is_serving(self) -> bool:
+        """Return whether the gateway says that it serves; asked once, whatever the patience.
+
+        Raises grpc.aio.AioRpcError when there is no answer within 3 seconds.
+        """
+        request = health_pb2.HealthCheckRequest()
+        answer = await self._health.Check(request, timeout=HEALTH_SECONDS)
+        return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
 
     async def list_variants(self) -> list[rules_pb2.Variant]:
         """Return the variants the server knows."""

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Gauge, Histogram, start_http_se
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from worker.store import AsyncStore, ClassLoad, JobClass, Totals, WorkerInfo
+from worker.store import AsyncStore, ClassLoad, JobClass, ServerFacts, Totals, WorkerInfo
 
 READ_SECONDS = 5.0
 LATENCY_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600)
@@ -22,6 +22,7 @@ class StoreCounts:
     totals: Totals
     load: dict[JobClass, ClassLoad]
     workers: list[WorkerInfo]
+    server: ServerFacts
 
 
 class StoreCollector(Collector):
@@ -52,21 +53,24 @@ class StoreCollector(Collector):
 
     async def _read(self) -> StoreCounts:
         return StoreCounts(
-            await self._store.totals(), await self._store.load(), await self._store.workers()
+            await self._store.totals(),
+            await self._store.load(),
+            await self._store.workers(),
+            await self._store.deployment.server_facts(),
         )
 
 
 def show_counts(counts: StoreCounts) -> Iterator[Metric]:
     """Yield the metrics of the store's counts."""
     totals = counts.totals
-    jobs = GaugeMetricFamily(
-        "tilewarp_jobs",
-        "Jobs: those queued or running now, and all that ever ended in a state",
-        labels=["kind", "state"],
+    jobs = GaugeMetricFamily("tilewarp_jobs", "Jobs that have not ended", labels=["kind", "state"])
+    ended = CounterMetricFamily(
+        "tilewarp_ended_jobs", "Jobs that ended in a state", labels=["kind", "state"]
     )
     for (kind, state), count in totals.jobs.items():
-        jobs.add_metric([kind, state], count)
+        (ended if state.is_ended else jobs).add_metric([kind, state], count)
     yield jobs
+    yield ended
     claimable = GaugeMetricFamily(
         "tilewarp_claimable_units", "Units that wait for a worker", labels=["class"]
     )
@@ -113,6 +117,10 @@ def show_counts(counts: StoreCounts) -> Iterator[Metric]:
     yield _gauge("tilewarp_workers", "Worker hosts that are there", len(counts.workers))
     slots = sum(worker.slots for worker in counts.workers)
     yield _gauge("tilewarp_worker_slots", "Worker processes that are there", slots)
+    used, limit = counts.server.used_bytes, counts.server.limit_bytes
+    yield _gauge("tilewarp_store_memory_bytes", "Memory that the store's server uses", used)
+    text = "Memory that the store's server may use; 0: no limit"
+    yield _gauge("tilewarp_store_memory_limit_bytes", text, limit)
 
 
 def make_latency(registry: CollectorRegistry) -> Histogram:

@@ -13,7 +13,7 @@ import grpc.aio
 import redis
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, ProcessCollector
 
 from core.games import VARIANTS
 from core.position import Position
@@ -117,6 +117,7 @@ class Gateway:
         self.address = f"{self._settings.listen.rpartition(':')[0]}:{port}"
         if self._settings.gateway_metrics:
             registry.register(StoreCollector(self._store, asyncio.get_running_loop()))
+            ProcessCollector(registry=registry)
             exporter = Exporter(self._settings.gateway_metrics, registry)
             closing.push_async_callback(asyncio.to_thread, exporter.close)
             self.metrics_port = exporter.port

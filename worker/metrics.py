@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from billiard.process import current_process
+
 from worker.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,6 +42,16 @@ class WorkerMetrics:
         self.lost_claims = counter("lost_claims", "Claims lost or cancelled while they ran")
 
 
+def find_place() -> int | str:
+    """Return this process's place in its host: in the pool, or `host` for the parent.
+
+    A process that takes the place of a dead one goes on with its counts, so that there are never
+    more files than processes.
+    """
+    place: int | str = getattr(current_process(), "index", "host")
+    return place
+
+
 @contextmanager
 def serve_metrics(settings: Settings) -> Iterator[WorkerMetrics]:
     """Keep the counters of this process and its later children, and serve them if so set.
@@ -51,9 +63,11 @@ def serve_metrics(settings: Settings) -> Iterator[WorkerMetrics]:
         raise RuntimeError("prometheus_client was imported before the metrics' directory was set")
     directory = _fresh_directory(settings.metrics_dir)
     os.environ[DIRECTORY_VARIABLE] = str(directory)
-    from prometheus_client import CollectorRegistry, start_http_server
+    from prometheus_client import CollectorRegistry, start_http_server, values
     from prometheus_client.multiprocess import MultiProcessCollector
 
+    # By default it keeps a file for each process that ever was.
+    values.ValueClass = values.MultiProcessValue(find_place)  # type: ignore[no-untyped-call]
     metrics = WorkerMetrics(CollectorRegistry())
     server = None
     if settings.worker_metrics:

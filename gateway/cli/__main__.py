@@ -27,6 +27,7 @@ COMMANDS = {
     "gateway": ("gateway.cli.stack", "Run a gateway."),
     "worker": ("gateway.cli.stack", "Run a worker."),
     "keys": ("gateway.cli.keys", "Create, list and revoke API keys."),
+    "health": ("gateway.cli.health", "Tell whether a gateway serves."),
     "analyse": ("gateway.cli.analyse", "Analyse a file of positions through a gateway."),
     "adjudicate": ("gateway.cli.adjudicate", "Tell what became of the games of a file."),
     "jobs": (

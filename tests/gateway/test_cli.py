@@ -229,6 +229,7 @@ def test_lines_are_counted_and_blank_ones_skipped() -> None:
         (["serve", "--workers", "-1"], 2, "TILEWARP_WORKERS"),
         (["gateway", "--listen", "nowhere"], 2, "TILEWARP_LISTEN"),
         (["jobs", "show", "jobs/1", "--gateway", AWAY], 3, AWAY),
+        (["health", "--gateway", AWAY], 3, AWAY),
     ],
 )
 def test_exit_codes(arguments: list[str], code: int, text: str) -> None:

@@ -10,7 +10,7 @@ import grpc
 import grpc.aio
 import pytest
 import redis
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from gateway.client import Client
@@ -48,6 +48,22 @@ async def test_health_turns_before_calls_end(settings: Settings) -> None:
         await stopping
 
 
+async def test_a_gateway_that_loads_its_kernels_is_not_said_to_serve() -> None:
+    server = grpc.aio.server()
+    told = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(told, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    await told.set("", NOT_SERVING)
+    async with Client(f"127.0.0.1:{port}") as client:
+        assert not await client.is_serving()
+        await told.set("", SERVING)
+        assert await client.is_serving()
+        await server.stop(0)
+        with pytest.raises(grpc.aio.AioRpcError):
+            await client.is_serving()
+
+
 async def test_reflection_names_the_services(running: Gateway) -> None:
     async with grpc.aio.insecure_channel(running.address) as channel:
         stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
@@ -66,13 +82,16 @@ async def test_metrics_are_the_stores_exact_counts(settings: Settings, store: St
         claims = claim(store)
         hand_in(store, claims, [0, 2])
         await create(client, 2)
+        await client.cancel_job((await create(client, 1)).name)
         with refuses(grpc.StatusCode.NOT_FOUND, ""):
             await client.get_job("jobs/x")
         text = await asyncio.to_thread(_scrape, running)
     for line in (
         "tilewarp_store_up 1.0",
+        "tilewarp_store_memory_limit_bytes 0.0",
         'tilewarp_jobs{kind="analysis",state="RUNNING"} 1.0',
         'tilewarp_jobs{kind="analysis",state="QUEUED"} 1.0',
+        'tilewarp_ended_jobs_total{kind="analysis",state="CANCELLED"} 1.0',
         'tilewarp_claimable_units{class="BULK"} 2.0',
         'tilewarp_claimed_units{class="BULK"} 1.0',
         'tilewarp_paused_units{class="BULK"} 0.0',
@@ -82,6 +101,7 @@ async def test_metrics_are_the_stores_exact_counts(settings: Settings, store: St
         "tilewarp_attempts_total 2.0",
         "tilewarp_rejected_total 1.0",
         'code="NOT_FOUND",method="/tilewarp.v1.JobService/GetJob"} 1.0',
+        "process_resident_memory_bytes ",
     ):
         assert line in text
 
