@@ -38,7 +38,7 @@ bench: install ## Measure perft, beside another generator if one is named; print
 	$(BIN)/python bench/perft.py
 	$(BIN)/tilewarp bench
 
-check: install ## Check format, lint, types, import rules and the wire contract
+check: install ## Check format, lint, types, import rules, the wire contract and deployment files
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
@@ -49,6 +49,17 @@ check: install ## Check format, lint, types, import rules and the wire contract
 		for file in $$(cd .proto-check && find . -type f); do \
 			diff -u "proto/$$file" ".proto-check/$$file" || { echo "run make proto" >&2; rm -rf .proto-check; exit 1; }; \
 		done; rm -rf .proto-check
+	$(BIN)/hadolint deploy/Dockerfile
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec deploy/compose.yaml
+	$(BIN)/kubernetes-validate --strict --quiet --no-warn deploy/kubernetes/*.yaml
+	@! command -v systemd-analyze >/dev/null || $(verify_units)
+	@! command -v promtool >/dev/null || promtool check config deploy/prometheus/prometheus.yaml
+
+# The units start what stands in /opt/tilewarp; here it stands in this folder.
+verify_units = { rm -rf .units-check && mkdir .units-check && \
+	for unit in deploy/systemd/*.service; do \
+		sed 's|/opt/tilewarp|$(CURDIR)|' $$unit > .units-check/$$(basename $$unit); \
+	done; systemd-analyze verify --man=no .units-check/*.service; code=$$?; rm -rf .units-check; exit $$code; }
 
 format: install ## Format the sources and mend what the linter can mend
 	$(BIN)/ruff check --quiet --fix .
@@ -62,10 +73,13 @@ generate = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m grpc_tools.protoc -I 
 proto: install ## Generate the code of the wire contract
 	$(call generate,proto)
 
+COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+
 lock: ## Choose the newest versions that fit pyproject.toml; needs uv
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
-		--upgrade --extra dev pyproject.toml -o requirements.lock
+	$(COMPILE) --upgrade --extra dev pyproject.toml -o requirements.lock
+	$(COMPILE) -c requirements.lock --no-annotate pyproject.toml -o deploy/runtime.lock
+	echo hatchling | $(COMPILE) -c requirements.lock --no-annotate - -o deploy/build.lock
 
 clean: ## Remove what was built, .venv included
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .proto-check build dist
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .proto-check .units-check build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
