@@ -35,6 +35,11 @@ SCOPES: Mapping[str, Scope | None] = {
     "/tilewarp.v1.JobService/ListJobs": Scope.READ,
     "/tilewarp.v1.JobService/WatchJob": Scope.READ,
     "/tilewarp.v1.JobService/StreamResults": Scope.READ,
+    "/tilewarp.v1.BookService/GrowBook": Scope.SUBMIT,
+    "/tilewarp.v1.BookService/ImportBook": Scope.SUBMIT,
+    "/tilewarp.v1.BookService/ListBooks": Scope.READ,
+    "/tilewarp.v1.BookService/ProbeBook": Scope.READ,
+    "/tilewarp.v1.BookService/ExportBook": Scope.READ,
 }
 """The scope that a key needs for a method; None: any key will do. What is not here needs ADMIN."""
 

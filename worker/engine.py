@@ -1,6 +1,7 @@
 """From a unit of an analysis job to its result row, by the engine of this process."""
 
 import time
+from functools import lru_cache
 
 from core.engine import Engine
 from core.limits import Limits, size_table
@@ -52,7 +53,7 @@ class Analyst:
     def run(self, spec: bytes, unit: ClaimedUnit) -> Finished | None:
         """Analyse a position; None when the search was stopped before its limits."""
         wanted = position_pb2.Position.FromString(unit.unit)
-        limits = read_limits(jobs_pb2.JobSpecification.FromString(spec).analysis.limits)
+        limits, cache_keys = _read_specification(spec)
         position = Position(wanted.variant, wanted.fen or STARTPOS)
         for move in wanted.moves:
             position.push(move)
@@ -82,5 +83,12 @@ class Analyst:
             row.SerializeToString(),
             analysis.nodes,
             analysis.seconds,
-            cache_key=CacheKeys(limits).find(unit.unit),
+            cache_key=cache_keys.find(unit.unit),
         )
+
+
+@lru_cache(maxsize=8)
+def _read_specification(spec: bytes) -> tuple[Limits, CacheKeys]:
+    """Return what the units of a job have in common; the next unit mostly is of the same job."""
+    limits = read_limits(jobs_pb2.JobSpecification.FromString(spec).analysis.limits)
+    return limits, CacheKeys(limits)

@@ -12,7 +12,7 @@ from typing import Any
 from gateway.book.values import DRAW, back_up, is_mate
 
 ROOT = 0
-PLY_COST = 20
+PLY_COST = 5
 """What a ply costs a line, in centipawns of moves that drop from the best."""
 
 

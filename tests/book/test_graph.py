@@ -128,11 +128,10 @@ def leaves(graph: Graph) -> list[tuple[int, int]]:
 
 
 def test_the_leaf_whose_moves_drop_least_is_first() -> None:
-    graph = build([0, 0, -10, 20, 50], {0: [1, 2], 1: [3, 4]})
+    graph = build([0, 0, PLY_COST // 2 - 20, 20, 50], {0: [1, 2], 1: [3, 4]})
     graph.settle(range(5))
-    # 2 drops 10 in a ply, 3 nothing in two, 4 30 in two.
+    # 2 drops half of what a ply costs, in one; 3 nothing, and 4 thirty, in two.
     assert values(graph)[:2] == [20, -20]
-    assert PLY_COST > 10
     assert leaves(graph) == [(2, 1), (3, 2), (4, 2)]
 
 
