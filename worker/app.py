@@ -10,9 +10,7 @@ from celery import Celery
 
 from worker.settings import Settings
 from worker.store.keys import BROKER_PREFIX, TICKET_QUEUE
-
-TAKE_TICKET = "tilewarp.take_ticket"
-CANARY = "tilewarp.canary"
+from worker.tickets import CANARY, TAKE_TICKET, TicketAMQP
 
 CANARY_EXPIRES = 60
 """Seconds after which a canary that no worker took is dropped."""
@@ -24,7 +22,12 @@ RESTORE_AFTER = 8
 
 def make_app(settings: Settings) -> Celery:
     """Return the application, connected to nothing yet."""
-    app = Celery("tilewarp", broker=find_broker_url(settings.redis_url), set_as_current=False)
+    app = Celery(
+        "tilewarp",
+        broker=find_broker_url(settings.redis_url),
+        amqp=TicketAMQP,
+        set_as_current=False,
+    )
     app.conf.update(
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
@@ -43,7 +46,10 @@ def make_app(settings: Settings) -> Celery:
             "interval_max": 0.1,
         },
         accept_content=["json"],
+        result_accept_content=["json"],
         task_serializer="json",
+        result_serializer="json",
+        event_serializer="json",
         task_ignore_result=True,
         task_store_errors_even_if_ignored=False,
         task_default_queue=TICKET_QUEUE,

@@ -60,6 +60,7 @@ def run(settings: Settings) -> int:
     stop_word, trials = StopWord(), Trials(slots)
     _connect_signals(stop_word, parent=os.getpid())
     with serve_metrics(settings) as metrics, _announced(settings, info):
+        signals.task_rejected.connect(lambda **_: metrics.forged_tickets.inc(), weak=False)
         register_tasks(app, settings, name, metrics, trials, stop_word.is_set)
         exit_code = _work(app, name, slots)
     return UNFIT_EXIT_CODE if trials.is_failed else exit_code

@@ -38,6 +38,7 @@ class WorkerMetrics:
         self.search_seconds = counter("search_seconds", "Seconds of searching")
         self.attempts = counter("attempts", "Attempts at positions begun")
         self.tickets = counter("tickets", "Tickets taken")
+        self.forged_tickets = counter("forged_tickets", "Messages dropped that are no tickets")
         self.claims = counter("claims", "Claims of work made")
         self.lost_claims = counter("lost_claims", "Claims lost or cancelled while they ran")
 

@@ -10,13 +10,14 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 
 from worker.adjudicator import Adjudicator
-from worker.app import CANARY, TAKE_TICKET, publish_tickets
+from worker.app import publish_tickets
 from worker.claim import ClaimRun
 from worker.engine import Analyst
 from worker.metrics import WorkerMetrics
 from worker.runner import UnitRunner
 from worker.settings import Settings
 from worker.store import Store
+from worker.tickets import CANARY, TAKE_TICKET
 from worker.trial import Trials
 
 log = logging.getLogger(__name__)

@@ -136,14 +136,19 @@ class Cluster:
 
     async def close(self) -> None:
         """End every process, and leave nothing behind."""
-        for part in reversed(self._parts):
-            part.kill()
+        self.stop_parts()
         await self.store.close()
         self.server.remove()
 
+    def stop_parts(self) -> None:
+        """End the gateways and worker hosts."""
+        for part in reversed(self._parts):
+            part.kill()
+        self._parts.clear()
+
     def start_gateway(self, **given: Any) -> GatewayProcess:
         """Start a gateway and wait until it serves."""
-        given["gateway_metrics"] = _free_address()
+        given["gateway_metrics"] = find_free_address()
         log = self._directory / f"gateway{len(self._parts)}.log"
         part = GatewayProcess(replace(self.settings, **given), log)
         self._parts.append(part)
@@ -275,7 +280,8 @@ def _specify(limits: analysis_pb2.Limits) -> jobs_pb2.JobSpecification:
     return jobs_pb2.JobSpecification(analysis=jobs_pb2.AnalysisWork(limits=limits))
 
 
-def _free_address() -> str:
+def find_free_address() -> str:
+    """Return an address that nobody listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{free.getsockname()[1]}"
