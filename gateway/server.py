@@ -81,7 +81,9 @@ class Gateway:
         self._sweeper = Sweeper(
             self._store, lambda count: publish_tickets(app, count), settings.sweep_interval
         )
-        self._shelf = Shelf(Path(settings.books_dir)) if settings.books_dir else None
+        self._shelf = (
+            Shelf(Path(settings.books_dir), settings.max_books) if settings.books_dir else None
+        )
         self._health = health.aio.HealthServicer()
         self._closing = AsyncExitStack()
         self.address = settings.listen

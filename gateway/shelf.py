@@ -16,10 +16,12 @@ class Shelf:
 
     Args:
         directory: where the files are; made when the first book is.
+        max_books: how many there may be.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, max_books: int) -> None:
         self._directory = directory
+        self._max_books = max_books
         self._files: dict[str, BookFile] = {}
         self._lock = threading.Lock()
 
@@ -47,8 +49,11 @@ class Shelf:
                     file.compare(header)
                 return file
             path = self._directory / f"{name.removeprefix(PREFIX)}{SUFFIX}"
-            if header is None and not path.exists():
-                raise FileNotFoundError(name)
+            if not path.exists():
+                if header is None:
+                    raise FileNotFoundError(name)
+                if len(self.list_names()) >= self._max_books:
+                    raise BookError(f"no more books than max_books allows ({self._max_books})")
             try:
                 self._directory.mkdir(parents=True, exist_ok=True)
             except OSError as error:

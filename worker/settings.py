@@ -66,6 +66,8 @@ class Settings:
     )
 
     books_dir: str = _setting("", "directory of a gateway's opening books; empty: it keeps none")
+    max_books: int = _setting(100, "most opening books of a gateway", 1)
+    max_book_positions: int = _setting(1_000_000, "most positions of an opening book", 1)
 
     max_message: int = _setting(4 << 20, "largest gRPC message received, in bytes", 1024)
     max_positions: int = _setting(100_000, "most positions of a job", 1)

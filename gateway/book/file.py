@@ -105,8 +105,9 @@ class BookFile:
         self.close()
 
     def close(self) -> None:
-        """Let others write it."""
-        self._connection.close()
+        """Let others write it; an addition that runs ends first."""
+        with self.book.lock:
+            self._connection.close()
         self._lock.release()
 
     def compare(self, header: Header) -> None:

@@ -32,8 +32,7 @@ from gateway.cli.options import INT32, json_option
 from gateway.cli.positions import push_moves
 from gateway.cli.remote import (
     call_gateway,
-    client_option,
-    gateway_option,
+    call_options,
     remote_options,
     show_fields,
 )
@@ -207,8 +206,7 @@ def probe(
 @click.option(
     "-o", "out", type=click.File("w", encoding="utf-8"), default="-", help="Write to this file."
 )
-@gateway_option
-@client_option
+@call_options
 def export(book: str, form: str, out: TextIO, target: str, client_name: str | None) -> None:
     """Write BOOK as text."""
     if _is_file(book):
@@ -225,8 +223,7 @@ def export(book: str, form: str, out: TextIO, target: str, client_name: str | No
 @book.command("import")
 @either_argument
 @click.argument("file", type=click.File("rb"))
-@gateway_option
-@client_option
+@call_options
 def import_book(book: str, file: BinaryIO, target: str, client_name: str | None) -> None:
     """Add the JSON lines of FILE to BOOK, which is made if it is not there.
 

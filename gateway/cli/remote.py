@@ -56,7 +56,12 @@ EXIT_ERRORS: dict[grpc.StatusCode, type[click.ClickException]] = {
 
 def remote_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of every command that calls a gateway."""
-    return gateway_option(client_option(credential_options(json_option(command))))
+    return call_options(json_option(command))
+
+
+def call_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of every call, for one that prints no objects."""
+    return gateway_option(client_option(credential_options(command)))
 
 
 def call_gateway(

@@ -24,6 +24,8 @@ from worker.outcomes import OUTCOMES
 from worker.settings import Settings
 from worker.store import AsyncStore
 
+MAX_IMPORT_LENGTH = 1 << 28
+"""Characters of all lines of an import."""
 LINES_BYTES = 256 * 1024
 """Of text in one message of an export, about."""
 FORMATS: dict[int, Callable[[Book], Iterator[str]]] = {
@@ -88,7 +90,7 @@ class BookService(books_pb2_grpc.BookServiceServicer):
                 client=f"book:{request.name}",
                 width=max(1, sum(worker.slots for worker in workers)),
             )
-            growth = Growth(file, expander, _read_plan(request))
+            growth = Growth(file, expander, _read_plan(request, self._settings))
             try:
                 async with aclosing(growth.run()) as steps:
                     async for step in steps:
@@ -126,23 +128,27 @@ class BookService(books_pb2_grpc.BookServiceServicer):
         """Add lines to a book."""
         name = ""
         lines: list[str] = []
-        most = self._settings.max_positions
+        size = 0
         async for request in request_iterator:
             name = name or request.name
             _check_name(name)
             lines += request.lines
-            if len(lines) > most + 1:
-                fault = f"more lines than max_positions allows ({most})"
+            size += sum(map(len, request.lines))
+            if size > MAX_IMPORT_LENGTH:
+                fault = f"they have more than {MAX_IMPORT_LENGTH} characters"
                 raise InvalidRequest([FieldFault("lines", fault)])
         _check_name(name)
         return await asyncio.to_thread(self._import, name, lines)
 
     def _import(self, name: str, lines: list[str]) -> books_pb2.ImportBookResponse:
         try:
-            header, addition = parse_json_lines(lines, self._settings.max_positions)
+            header, addition = parse_json_lines(lines, self._settings.max_book_positions)
         except BookError as error:
             raise InvalidRequest([FieldFault("lines", str(error))]) from error
         file = self._open(name, header)
+        most = self._settings.max_book_positions
+        if len(file.book) + sum(e.position.key not in file.book for e in addition.entries) > most:
+            raise WrongState(f"{name} would have more positions than max_book_positions ({most})")
         before = len(file.book)
         with _tell_faults(name):
             file.add(addition)
@@ -197,6 +203,10 @@ class BookService(books_pb2_grpc.BookServiceServicer):
         for name in ("positions", "plies"):
             if getattr(request, name) < 0:
                 faults.append(FieldFault(name, f"{getattr(request, name)} is negative"))
+        most = self._settings.max_book_positions
+        if request.positions > most:
+            fault = f"{request.positions} is more than max_book_positions allows ({most})"
+            faults.append(FieldFault("positions", fault))
         if request.time.ToNanoseconds() < 0:
             faults.append(FieldFault("time", "it is negative"))
         if faults:
@@ -267,10 +277,10 @@ def _check_name(name: str) -> None:
         raise InvalidRequest([FieldFault("name", fault)])
 
 
-def _read_plan(request: books_pb2.GrowBookRequest) -> Plan:
+def _read_plan(request: books_pb2.GrowBookRequest, settings: Settings) -> Plan:
     return Plan(
         seed=request.seed,
-        positions=request.positions or None,
+        positions=request.positions or settings.max_book_positions,
         plies=request.plies or None,
         seconds=request.time.ToNanoseconds() / 1e9 or None,
         again_depth=request.depth if request.again else 0,

@@ -157,6 +157,7 @@ async def test_no_worker(client: Client, directory: Path) -> None:
         (growth(10, nodes=0), "limits: one of"),
         (growth(10, nodes=-1), "limits.nodes: -1 is negative"),
         (growth(-1, plies=-2), "positions: -1 is negative; plies: -2 is negative"),
+        (growth(10_000_000), "positions: 10000000 is more than max_book_positions allows"),
         (growth(10, position=position_pb2.Position(variant="chess")), "unknown variant"),
     ],
 )
@@ -209,6 +210,23 @@ async def test_export_and_import(client: Client, directory: Path) -> None:
     with refuses(grpc.StatusCode.INVALID_ARGUMENT, f"line {len(lines)}: there cannot be"):
         await client.import_book("books/c", spoilt)
     assert not (directory / "c.book").exists()
+
+
+class TestSmallShelf:
+    """A gateway with room for little."""
+
+    @pytest.fixture
+    def settings(self, settings: Settings) -> Settings:
+        return replace(settings, max_books=1, max_book_positions=200)
+
+    async def test_bounds_of_books(self, client: Client, worker: Store, directory: Path) -> None:
+        told = await collect(client.grow_book(growth(0)))
+        assert 200 <= told[-1].positions < 300
+        lines = await client.export_book("books/a", books_pb2.BOOK_FORMAT_JSON_LINES)
+        with refuses(grpc.StatusCode.INVALID_ARGUMENT, "more positions than are taken"):
+            await client.import_book("books/b", lines)
+        with refuses(grpc.StatusCode.FAILED_PRECONDITION, "no more books than max_books allows"):
+            await collect(client.grow_book(growth(10, name="books/b")))
 
 
 class TestWithoutBooks:

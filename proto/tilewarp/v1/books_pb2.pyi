@@ -318,7 +318,7 @@ class GrowBookRequest(_message.Message):
     depth: _builtins.int
     """The limit of depth of each search, in plies."""
     positions: _builtins.int
-    """End when so many positions are in the book; 0: no such bound."""
+    """End when so many positions are in the book; 0: as many as the server allows (the setting max_book_positions)."""
     plies: _builtins.int
     """Expand no position so many plies from the root, by its cheapest line; 0: no such bound."""
     seed: _builtins.int
