@@ -18,7 +18,10 @@ from numpy.typing import NDArray
 
 SOURCES = Path(__file__).resolve().parent
 # Folders and files of core that hold no kernel, and that no file with kernels imports.
-PLAIN_PARTS = {"reference", "records", "adjudication", "explain.py", "explanation.py", "plain.py"}
+PLAIN_PARTS = {
+    *("reference", "records", "adjudication", "explain.py", "explanation.py", "plain.py"),
+    *("prefixes.py", "symmetry.py"),
+}
 
 
 def find_kernel_files() -> list[Path]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from core.bind import generic
 from core.bits import U0, U1, U2, U3, load_word, store_word
+from core.lead import STOP
 from core.rules import (
     count_moves,
     generate_moves,
@@ -48,21 +49,32 @@ def count_below(S: Any, T: Any, depth: Any) -> Any:
 
 @generic
 def perft_hashed(S: Any, T: Any, depth: Any, address: Any, mask: Any) -> Any:
-    """Return the perft, with counts kept in the table of `mask` + 1 buckets at `address`."""
+    """Return the perft, with counts kept in the table of `mask` + 1 buckets at `address`.
+
+    Adds to `S.nodes` the positions that were not found there. When the word STOP at
+    `S.shared_address` is written, `S.stopped` is 1 soon after and what is returned means nothing.
+    """
     if depth < U2:
         return perft(S, T, depth)
     found = probe_count(S, depth, address, mask)
     if found != U0:
         return found
+    S.nodes += U1
     nodes = U0
     if depth == U2:
         nodes = count_below(S, T, depth)
     else:
+        if load_word(S.shared_address, STOP) != U0:
+            S.stopped = U1
         ply = S.ply
         for index in range(generate_moves(S, T)):
+            if S.stopped != U0:
+                return U0
             make_move(S, T, S.moves[ply, index])
             nodes += perft_hashed(S, T, depth - U1, address, mask)
             unmake_move(S, T)
+        if S.stopped != U0:
+            return U0
     store_count(S, depth, address, mask, nodes)
     return nodes
 

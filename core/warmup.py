@@ -51,11 +51,11 @@ def run_kernels(game: Game) -> None:
     rules.parse_position(R, TR, variant, variant.startpos)
     entry.survey(R, TR)
     entry.count_lines(R, TR, np.uint64(2))
-    counts = CountTable(1)
-    entry.count_lines_hashed(R, TR, np.uint64(3), counts.address, counts.mask)
     table = np.zeros(2, dtype=np.uint64)
     shared = np.zeros(SHARED_WORDS, dtype=np.uint64)
     R["tt_address"], R["shared_address"] = table.ctypes.data, shared.ctypes.data
+    counts = CountTable(1)
+    entry.count_lines_hashed(R, TR, np.uint64(3), counts.address, counts.mask)
     R["max_nodes"], R["max_depth"], R["lines_wanted"] = 100, 2, 1
     entry.search_root(R, TR)
     entry.list_moves(R, TR)

@@ -11,7 +11,7 @@ from core.notation import escape_text
 from core.version import ENGINE_VERSION, RULES_VERSION
 from gateway.cached import read_cached
 from gateway.callers import find_key_id, is_printable_ascii, may_see
-from gateway.kinds import KINDS, Submission, find_kind
+from gateway.kinds import KINDS, Submission, find_kind, perft
 from gateway.outlook import Outlook
 from gateway.status import FieldFault, InvalidRequest, RequestIdReused, UnknownJob
 from tilewarp.v1 import jobs_pb2
@@ -46,6 +46,7 @@ STATES = {
     JobState.PAUSED: jobs_pb2.JOB_STATE_PAUSED,
     JobState.SUCCEEDED: jobs_pb2.JOB_STATE_SUCCEEDED,
     JobState.CANCELLED: jobs_pb2.JOB_STATE_CANCELLED,
+    JobState.FAILED: jobs_pb2.JOB_STATE_FAILED,
 }
 
 
@@ -99,6 +100,7 @@ async def submit(
                 request_id=first.request_id,
                 digest=submission.digest.hexdigest(),
                 keep=settings.result_ttl,
+                needs_all=submission.needs_all,
                 engine_version=ENGINE_VERSION,
                 rules_version=RULES_VERSION,
                 api_key=find_key_id(),
@@ -206,6 +208,7 @@ def show_job(job: Job, outlook: Outlook) -> jobs_pb2.Job:
         end_time=_show_time(job.ended_ms),
         expire_time=_show_time(job.expires_ms),
         error=job.error,
+        perft_count=str(job.sum) if _has_perft_count(job) else "",
         wait_reason=outlook.wait_reason,
         place=outlook.place,
         units_before=outlook.units_before,
@@ -224,6 +227,8 @@ def show_lost_job(name: str) -> jobs_pb2.Job:
 
 def show_row(row: Row, job: Job) -> jobs_pb2.ResultRow:
     """Return a job's stored row as it is shown."""
+    if row.kind is RowKind.CONFIRMED:
+        return perft.show_confirmed(row)
     if row.kind is not RowKind.QUARANTINED:
         read = read_cached if row.kind is RowKind.CACHED else jobs_pb2.ResultRow.FromString
         shown = read(row.payload)
@@ -234,6 +239,10 @@ def show_row(row: Row, job: Job) -> jobs_pb2.ResultRow:
     failure = jobs_pb2.Failure(attempts=len(row.workers), cause=row.cause, workers=row.workers)
     shown.failure.MergeFrom(failure)
     return shown
+
+
+def _has_perft_count(job: Job) -> bool:
+    return job.kind == perft.NAME and job.state is JobState.SUCCEEDED
 
 
 def _show_time(milliseconds: int | None) -> timestamp_pb2.Timestamp | None:

@@ -14,6 +14,7 @@ from worker.app import publish_tickets
 from worker.claim import ClaimRun
 from worker.engine import Analyst
 from worker.metrics import WorkerMetrics
+from worker.perft import PerftRunner
 from worker.runner import UnitRunner
 from worker.settings import Settings
 from worker.store import Store
@@ -53,7 +54,11 @@ def register_tasks(
 
 def make_runners(worker: str) -> dict[str, UnitRunner]:
     """Return what runs the units of each kind of job, by the kind's name."""
-    return {"analysis": Analyst(worker), "adjudication": Adjudicator(worker)}
+    return {
+        "analysis": Analyst(worker),
+        "adjudication": Adjudicator(worker),
+        "perft": PerftRunner(worker),
+    }
 
 
 class Child:

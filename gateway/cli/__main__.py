@@ -14,7 +14,8 @@ COMMANDS = {
     "moves": ("gateway.cli.local", "List the legal moves of a position."),
     "play": ("gateway.cli.local", "Play moves from a position."),
     "explain": ("gateway.cli.explain", "Tell the rule that allows or forbids a move."),
-    "perft": ("gateway.cli.local", "Count the move sequences from a position."),
+    "perft": ("gateway.cli.perft", "Count the move sequences from a position."),
+    "perft-check": ("gateway.cli.perft", "Check a proof of a perft."),
     "search": ("gateway.cli.search", "Search a position in this process."),
     "bench": ("gateway.cli.local", "Show the search's signature for a fixed workload."),
     "warmup": ("gateway.cli.local", "Compile every kernel once."),
@@ -49,7 +50,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(module), cmd_name)
+        command: click.Command = getattr(import_module(module), cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,30 +1,21 @@
-"""Commands that work in this process: variants, moves, play, perft, bench, warmup."""
+"""Commands that work in this process: variants, moves, play, bench, warmup."""
 
 import sys
 import time
-from typing import Any
 
 import click
 
-from core import counting
-from core.counting import CountTable
 from core.games import VARIANTS
 from core.notation import NotationError, escape_text
 from core.position import STARTPOS, Position
 from core.signature import run_workload
-from gateway.cli.against import compare_perft
 from gateway.cli.errors import WrongInput
 from gateway.cli.lines import read_lines, split_line
 from gateway.cli.options import json_option
 from gateway.cli.positions import exit_on_wrong_input, parse_position, push_moves
-from gateway.cli.progress import CountBar
 from gateway.cli.rows import dump
 
 STREAM = "-"
-MAX_PERFT_DEPTH = 40
-"""Deeper than any machine will count."""
-MAX_THREADS = 256
-MAX_HASH_MB = 1 << 20
 
 
 @click.command()
@@ -82,64 +73,6 @@ def play(variant: str, fen: str, moves: tuple[str, ...], as_json: bool) -> None:
     position = parse_position(variant, fen)
     push_moves(position, list(moves))
     click.echo(dump({"fen": position.fen()}) if as_json else position.fen())
-
-
-@click.command()
-@click.argument("variant")
-@click.argument("depth", type=click.IntRange(0, MAX_PERFT_DEPTH))
-@click.argument("fen", default=STARTPOS)
-@click.option("--divide", is_flag=True, help="Show the count below each first move, too.")
-@click.option(
-    "--threads",
-    type=click.IntRange(1, MAX_THREADS),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Count on N threads.",
-)
-@click.option(
-    "--hash-mb",
-    type=click.IntRange(1, MAX_HASH_MB),
-    metavar="MB",
-    help="Keep the counts of positions met before in a table of this size.",
-)
-@click.option(
-    "--against",
-    metavar="COMMAND",
-    help="Compare with another generator down to the smallest position where they differ. COMMAND "
-    "is called with a depth and a FEN added, and prints lines of a move and a count.",
-)
-@json_option
-def perft(
-    variant: str,
-    depth: int,
-    fen: str,
-    divide: bool,
-    threads: int,
-    hash_mb: int | None,
-    against: str | None,
-    as_json: bool,
-) -> None:
-    """Count the legal lines of DEPTH plies from FEN."""
-    position = parse_position(variant, fen)
-    if against is not None:
-        compare_perft(position, depth, against)
-        return
-    begin = time.perf_counter()
-    table = CountTable(hash_mb) if hash_mb else None
-    with CountBar() as bar:
-        counts = counting.divide(position, depth, threads, table, bar.update) if depth else {}
-    nodes = sum(counts.values()) if depth else 1
-    seconds = time.perf_counter() - begin
-    fields: dict[str, Any] = {"variant": variant, "fen": position.fen(), "depth": depth}
-    fields |= {"nodes": nodes, "seconds": round(seconds, 6)}
-    if as_json:
-        click.echo(dump({**fields, "divide": counts} if divide else fields))
-        return
-    if divide:
-        for move, count in counts.items():
-            click.echo(f"{move} {count}")
-    click.echo(f"perft {depth}: {nodes} in {seconds:.3f} s")
 
 
 @click.command()

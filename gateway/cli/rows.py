@@ -28,8 +28,21 @@ def row_object(row: jobs_pb2.ResultRow, line: int | None) -> dict[str, Any]:
     error = find_error(row)
     if error is not None:
         return {**place, "fen": row.fen, "error": error}
+    if row.HasField("perft"):
+        return {**place, "fen": row.fen, **_perft_object(row.perft)}
     provenance = provenance_object(row.analysis.provenance)
     return {**place, "fen": row.fen, **analysis_object(row.analysis), "provenance": provenance}
+
+
+def _perft_object(perft: jobs_pb2.PerftCount) -> dict[str, Any]:
+    wrong = [{"worker": one.worker, "count": int(one.count)} for one in perft.wrong_counts]
+    return {
+        "depth": perft.depth,
+        "count": int(perft.count),
+        "multiplicity": int(perft.multiplicity),
+        "workers": list(perft.workers),
+        "wrong": wrong,
+    }
 
 
 def provenance_object(provenance: analysis_pb2.Provenance) -> dict[str, Any]:
@@ -99,6 +112,8 @@ def row_text(row: jobs_pb2.ResultRow, line: int) -> str:
     error = find_error(row)
     if error is not None:
         return f"{line:>6} error: {error}"
+    if row.HasField("perft"):
+        return f"{line:>6} {row.perft.multiplicity} x {row.perft.count}: {row.fen}"
     result = row.analysis
     said = [" ".join(one.moves[:SHOWN_MOVES]) for one in result.lines]
     first = said[0] if said else outcome_name(result.outcome) or ""
@@ -178,6 +193,7 @@ def job_object(job: jobs_pb2.Job) -> dict[str, Any]:
         "class": _plain_name(jobs_pb2.JobClass.Name(job.specification.job_class), "JOB_CLASS_"),
         "limits": limits,
         **({"terms": terms} if is_of_games else {}),
+        **(_perft_job_object(job) if specification.HasField("perft") else {}),
         "total": job.counts.total,
         "done": job.counts.done,
         "cached": job.counts.cached,
@@ -194,6 +210,12 @@ def job_object(job: jobs_pb2.Job) -> dict[str, Any]:
         "units_before": job.units_before,
         "expected_end": _time(job, "expected_end_time"),
     }
+
+
+def _perft_job_object(job: jobs_pb2.Job) -> dict[str, Any]:
+    work = job.specification.perft
+    asked = json_format.MessageToDict(work, always_print_fields_with_no_presence=True)
+    return {"perft": asked, "perft_count": int(job.perft_count) if job.perft_count else None}
 
 
 def job_text(job: jobs_pb2.Job) -> str:

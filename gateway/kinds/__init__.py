@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from gateway.kinds import adjudication, analysis
+from gateway.kinds import adjudication, analysis, perft
 from gateway.kinds.kind import Kind, Submission
 from tilewarp.v1 import jobs_pb2
 
 KINDS: Mapping[str, Kind] = {
     analysis.NAME: analysis,
     adjudication.NAME: adjudication,
+    perft.NAME: perft,
 }
 
 __all__ = ["KINDS", "Kind", "Submission", "find_kind"]

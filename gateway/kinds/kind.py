@@ -35,6 +35,8 @@ class Submission:
         self.cached = 0
         """Units among them with a cached result."""
         self.store = store
+        self.needs_all = False
+        """Whether the job has failed once a unit of it is given up."""
         self._job_id = job_id
 
     async def stage(

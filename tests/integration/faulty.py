@@ -26,6 +26,7 @@ import worker.tasks
 from tilewarp.v1 import jobs_pb2, position_pb2
 from worker.engine import Analyst
 from worker.host import run
+from worker.perft import PerftRunner
 from worker.settings import Settings
 from worker.store import Finished
 
@@ -95,6 +96,20 @@ class FaultyAnalyst(Analyst):
             file.write(json.dumps(asdict(entry)) + "\n")
 
 
+class FaultyCounter(PerftRunner):
+    """Counts prefixes, and while told to lie adds one to each count."""
+
+    def run(self, *arguments: Any) -> Finished | None:
+        finished = super().run(*arguments)
+        faults = FaultyAnalyst.faults
+        if finished is None or not faults.exists() or "* lie" not in faults.read_text():
+            return finished
+        row = jobs_pb2.ResultRow.FromString(finished.payload)
+        row.perft.count = str(int(row.perft.count) + 1)
+        amount = int(row.perft.count) * int(row.perft.multiplicity)
+        return replace(finished, payload=row.SerializeToString(), amount=amount)
+
+
 def _lie(finished: Finished) -> Finished:
     row = jobs_pb2.ResultRow.FromString(finished.payload)
     row.analysis.score.centipawns += 1
@@ -105,4 +120,5 @@ if __name__ == "__main__":
     FaultyAnalyst.faults, FaultyAnalyst.ledger = map(Path, sys.argv[1:3])
     worker.alarm.SEIZED_SECONDS = float(sys.argv[3])
     worker.tasks.Analyst = FaultyAnalyst  # type: ignore[misc]
+    worker.tasks.PerftRunner = FaultyCounter  # type: ignore[misc]
     sys.exit(run(Settings.read()))

@@ -44,6 +44,7 @@ def parse_job(job_id: JobId, fields: Mapping[bytes, bytes]) -> Job:
         rules_version=text["rules_version"],
         state=JobState(text["state"]),
         error=text.get("error", ""),
+        sum=int(text.get("sum", 0)),
         total=int(text["total"]),
         done=int(text["done"]),
         cached=int(text["cached"]),
@@ -65,7 +66,7 @@ def format_new_job(job: NewJob) -> list[str | bytes | int]:
     return [
         *("kind", job.kind, "spec", job.spec),
         *("labels", json.dumps(dict(job.labels)), "request_id", job.request_id),
-        *("keep_ms", int(job.keep * 1000)),
+        *("keep_ms", int(job.keep * 1000), "needs_all", int(job.needs_all)),
         *("engine_version", job.engine_version, "rules_version", job.rules_version),
     ]
 
@@ -76,6 +77,11 @@ def parse_row(index: int, stored: bytes) -> Row:
     A quarantined one has no payload yet.
     """
     kind, payload = RowKind(stored[:1].decode()), stored[1:]
+    if kind is RowKind.CONFIRMED:
+        text, payload = payload.split(b"\n\n", 1)
+        counts = [line.split(" ") for line in text.decode().split("\n")]
+        pairs = [(worker, int(amount)) for worker, amount in counts]
+        return Row(UnitIndex(index), kind, payload, counts=pairs)
     if kind is not RowKind.QUARANTINED:
         return Row(UnitIndex(index), kind, payload)
     workers, cause = payload.decode(errors="replace").split("\n", 1)

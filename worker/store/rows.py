@@ -18,7 +18,7 @@ async def read_finished_rows(connection: Any, job_id: JobId, offset: int, limit:
 
 
 async def read_input_rows(connection: Any, job_id: JobId, offset: int, limit: int) -> RowPage:
-    """Return rows by index, up to the first that is missing; a cancelled job's are passed over."""
+    """Return rows by index, up to the first that is missing; passed over in a job cut short."""
     state, total = await connection.hmget(keys.job(job_id), "state", "total")
     end = min(offset + limit, int(total or 0))
     rows: list[Row] = []
@@ -26,7 +26,7 @@ async def read_input_rows(connection: Any, job_id: JobId, offset: int, limit: in
     for index, row in enumerate(found, offset):
         if row is not None:
             rows.append(row)
-        elif state != b"CANCELLED":
+        elif state not in (b"CANCELLED", b"FAILED"):
             return RowPage(rows, index)
     return RowPage(rows, max(offset, end))
 

@@ -87,15 +87,15 @@ class Store:
         )
         if answer is None:
             return None
-        token, job_id, kind, spec, indexes, units, attempts, attended, audit = answer
+        token, job_id, kind, spec, indexes, units, attempts, counted, attended, audit = answer
         return Claim(
             int(token),
             JobId(job_id.decode()),
             kind.decode(),
             spec,
             [
-                ClaimedUnit(UnitIndex(index), unit, attempt)
-                for index, unit, attempt in zip(indexes, units, attempts, strict=True)
+                ClaimedUnit(UnitIndex(index), *rest)
+                for index, *rest in zip(indexes, units, attempts, counted, strict=True)
             ],
             is_attended=attended != b"",
             is_audit=audit == 1,
@@ -110,13 +110,15 @@ class Store:
         """Hand in units of a claim, and renew it.
 
         A unit is accepted if this claim is the newest that holds it and it has no row; what is not
-        accepted is dropped, uncounted. A failed one is tried again alone, or given up.
+        accepted is dropped, uncounted. A failed one is tried again alone, or given up. One that
+        needs agreement waits for another worker, or where none is there to be counted again here;
+        it is given up when too many counts brought none.
         """
         head = claim.token, claim.job_id, self._lease_ms, self._settings.max_attempts
         args: list[str | bytes | int] = [*head]
         for unit in finished:
-            kind = "F" if unit.is_failure else "R"
-            args += [unit.index, kind, unit.payload, unit.nodes, int(unit.seconds * MICROSECONDS)]
+            us = int(unit.seconds * MICROSECONDS)
+            args += [unit.index, *_format_outcome(unit), unit.nodes, us]
         accepted, state = self._hand_in(args=args)
         return HandedIn(accepted, ClaimState(state.decode()))
 
@@ -188,3 +190,12 @@ class Store:
 
     def _script(self, name: str) -> Any:
         return self._redis.register_script(scripts.source(name))
+
+
+def _format_outcome(unit: Finished) -> tuple[str, bytes]:
+    """Return the kind of a unit's outcome and what goes with it, as the script takes them."""
+    if unit.is_failure:
+        return "F", unit.payload
+    if unit.amount is None:
+        return "R", unit.payload
+    return "C" if unit.needs_agreement else "A", b"%d\n%b" % (unit.amount, unit.payload)

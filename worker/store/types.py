@@ -71,11 +71,12 @@ class JobState(StrEnum):
     PAUSED = "PAUSED"
     SUCCEEDED = "SUCCEEDED"
     CANCELLED = "CANCELLED"
+    FAILED = "FAILED"
 
     @property
     def is_ended(self) -> bool:
         """Whether nothing will change any more."""
-        return self in (JobState.SUCCEEDED, JobState.CANCELLED)
+        return self in (JobState.SUCCEEDED, JobState.CANCELLED, JobState.FAILED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +98,8 @@ class NewJob:
     """A digest of the whole content, compared when the request id is used again."""
     keep: float
     """Seconds to keep the job after its end."""
+    needs_all: bool = False
+    """Whether it has failed once a unit of it is given up."""
     engine_version: str
     rules_version: str
     api_key: str = ""
@@ -118,6 +121,8 @@ class Job:
     rules_version: str
     state: JobState
     error: str
+    sum: int
+    """Of the amounts of its rows."""
     total: int
     done: int
     """Units with a result."""
@@ -170,6 +175,8 @@ class RowKind(StrEnum):
     RESULT = "R"
     CACHED = "C"
     """A result too, of an earlier equal request."""
+    CONFIRMED = "V"
+    """A result that was counted again."""
     REJECTED = "J"
     QUARANTINED = "Q"
 
@@ -186,6 +193,8 @@ class Row:
     """When quarantined: those that attempted it, in order."""
     cause: str = ""
     """When quarantined: what happened at the last attempt."""
+    counts: Sequence[tuple[str, int]] = ()
+    """When confirmed: workers and the amounts they came to, in order; the last one holds."""
 
 
 class RowOrder(StrEnum):
@@ -212,6 +221,8 @@ class ClaimedUnit:
     unit: bytes
     attempt: int
     """1 unless workers died on it before."""
+    counted: int = 0
+    """How often an amount was handed in for it that waits to be confirmed."""
 
 
 @dataclass(frozen=True)
@@ -253,6 +264,10 @@ class Finished:
     is_failure: bool = False
     cache_key: bytes = b""
     """Under which the result is cached for equal requests; empty: theirs may be another."""
+    amount: int | None = None
+    """What its row adds to the job's sum."""
+    needs_agreement: bool = False
+    """Whether it gets its row only when another worker has come to the same amount."""
 
 
 @dataclass(frozen=True)

@@ -3,25 +3,28 @@
 -- oldest job; passing over those that have nothing for this worker. A class that was passed over for
 -- long comes first for once.
 -- ARGV: worker, lease in ms, microseconds of work wanted, most units.
--- Returns nothing, or {token, job id, kind, spec, {index...}, {unit...}, {attempt...}, 1 if somebody
--- attends the job or '', 1 if it is an audit}.
+-- Returns nothing, or {token, job id, kind, spec, {index...}, {unit...}, {attempt...}, {times counted
+-- before...}, 1 if somebody attends the job or '', 1 if it is an audit}.
 local worker, lease, wanted_us, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local SHARE = 20 -- one claim's time of so many is for a less urgent class that waits
 local LOOKS = 16 -- units to be tried again that are looked at, at most, to find one for this worker
 local now = now_ms()
 
--- Whether a unit has failed on this worker, and another is there on which it has not.
+-- Whether a unit has failed on this worker or was counted by it, and another is there that has not
+-- had it.
 local function is_for_others(id, index)
   local names, has_tried = tried_by(id, index), {}
+  for _, count in ipairs(counts_of(id, index)) do
+    table.insert(names, count[1])
+  end
   for _, name in ipairs(names) do
     has_tried[name] = true
   end
   if not has_tried[worker] then
     return false
   end
-  local there = call('ZRANGEBYSCORE', 'tw:workers', '(' .. text(now), '+inf', 'LIMIT', 0, #names + 1)
-  for _, name in ipairs(there) do
+  for _, name in ipairs(workers_there(#names + 1)) do
     if not has_tried[name] then
       return true
     end
@@ -128,10 +131,11 @@ end
 local token = text(next_number())
 local first = indexes[1]
 local span = call('LRANGE', job_key(id) .. ':units', first, indexes[#indexes])
-local units, attempts = {}, {}
+local units, attempts, counted = {}, {}, {}
 for place, index in ipairs(indexes) do
   units[place] = span[index - first + 1]
   attempts[place] = #tried_by(id, index) + 1
+  counted[place] = #counts_of(id, index)
   call('HSET', job_key(id) .. ':owners', index, token)
 end
 call('HSET', 'tw:claim:' .. token, 'job', id, 'class', class, 'worker', worker,
@@ -146,4 +150,5 @@ if state == 'QUEUED' then
   call('PUBLISH', 'tw:events', id)
 end
 add_claimable(id, -#indexes)
-return {token, id, kind, spec, indexes, units, attempts, attended or '', is_audit(id) and 1 or 0}
+return {token, id, kind, spec, indexes, units, attempts, counted, attended or '',
+  is_audit(id) and 1 or 0}

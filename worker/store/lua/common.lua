@@ -2,7 +2,7 @@
 -- A job `id` has the keys tw:job:<id> (hash) and tw:job:<id>:<part>; docs/redis.md lists them all.
 
 local CLASSES = {'INTERACTIVE', 'BULK', 'BACKGROUND'} -- the most urgent first
-local PARTS = {':units', ':rows', ':order', ':retry', ':tried', ':owners'}
+local PARTS = {':units', ':rows', ':order', ':retry', ':tried', ':counted', ':owners'}
 local FAILED_US = 1000000 -- of workers' time that an attempt counts for that failed
 local ELSEWHERE_MS = 10000 -- how long a unit that failed is left to workers that have not tried it
 local RESULT_BYTES = 200 -- of memory that a cached result takes besides its value
@@ -128,7 +128,8 @@ local function end_job(id, state)
   local now = now_ms()
   local expires = text(now + keep)
   call('HSET', job_key(id), 'ended_ms', text(now), 'expires_ms', expires)
-  call('DEL', job_key(id) .. ':retry', job_key(id) .. ':tried', job_key(id) .. ':owners')
+  call('DEL', job_key(id) .. ':retry', job_key(id) .. ':tried', job_key(id) .. ':counted',
+    job_key(id) .. ':owners')
   call('PEXPIREAT', job_key(id), expires)
   for _, part in ipairs(PARTS) do
     call('PEXPIREAT', job_key(id) .. part, expires)
@@ -163,11 +164,15 @@ local function remove_job(id)
   call('PUBLISH', 'tw:events', id)
 end
 
--- Ends the job when every unit has its row, and tells those who watch it.
+-- Ends the job when every unit has its row, or one was given up that it cannot do without; and tells
+-- those who watch it.
 local function settle(id)
-  local total, done, rejected, quarantined =
-    unpack(job_fields(id, 'total', 'done', 'rejected', 'quarantined'))
-  if done + rejected + quarantined == tonumber(total) then
+  local total, done, rejected, quarantined, needs_all =
+    unpack(job_fields(id, 'total', 'done', 'rejected', 'quarantined', 'needs_all'))
+  if needs_all == '1' and tonumber(quarantined) > 0 then
+    call('HSET', job_key(id), 'error', 'a part of it was given up, so there is no total')
+    end_job(id, 'FAILED')
+  elseif done + rejected + quarantined == tonumber(total) then
     end_job(id, 'SUCCEEDED')
     if is_audit(id) then
       call('ZREM', 'tw:attended', id)
@@ -219,23 +224,43 @@ local function forget_result(key)
   return count
 end
 
+-- What workers counted of a unit that needs agreement, as it came: pairs of a worker and an amount.
+local function counts_of(id, index)
+  local counts = {}
+  local stored = call('HGET', job_key(id) .. ':counted', index) or ''
+  for name, amount in string.gmatch(stored, '(%S+) (%S+)\n') do
+    table.insert(counts, {name, amount})
+  end
+  return counts
+end
+
+-- The names of workers that are there; at most `most`.
+local function workers_there(most)
+  return call('ZRANGEBYSCORE', 'tw:workers', '(' .. text(now_ms()), '+inf', 'LIMIT', 0, most)
+end
+
+-- Gives a unit up that nobody holds any more.
+local function give_up(id, index, names, cause)
+  call('HDEL', job_key(id) .. ':tried', index)
+  call('HDEL', job_key(id) .. ':counted', index)
+  call('HSET', job_key(id) .. ':rows', index, 'Q' .. table.concat(names, ' ') .. '\n' .. cause)
+  call('RPUSH', job_key(id) .. ':order', index)
+  call('HINCRBY', job_key(id), 'quarantined', 1)
+  count(id, 'quarantined', 1)
+end
+
 -- Ends a failed attempt at a unit that nobody holds any more: it waits to be tried alone, or after
 -- `max_attempts` is given up. Returns whether it waits.
 local function fail_unit(id, index, worker, max_attempts, cause)
   count_time(call('HGET', job_key(id), 'class'), FAILED_US)
   local names = tried_by(id, index)
   table.insert(names, worker)
-  local text_of_names = table.concat(names, ' ')
   if #names < max_attempts then
-    call('HSET', job_key(id) .. ':tried', index, text_of_names)
+    call('HSET', job_key(id) .. ':tried', index, table.concat(names, ' '))
     call('ZADD', job_key(id) .. ':retry', text(now_ms() + ELSEWHERE_MS), index)
     return true
   end
-  call('HDEL', job_key(id) .. ':tried', index)
-  call('HSET', job_key(id) .. ':rows', index, 'Q' .. text_of_names .. '\n' .. cause)
-  call('RPUSH', job_key(id) .. ':order', index)
-  call('HINCRBY', job_key(id), 'quarantined', 1)
-  count(id, 'quarantined', 1)
+  give_up(id, index, names, cause)
   return false
 end
 

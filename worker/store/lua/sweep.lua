@@ -27,8 +27,11 @@ if not is_in_grace(now) then
 end
 local lost, retried, given_up = 0, 0, 0
 for _, token in ipairs(overdue) do
-  local again, over = lose_claim(token, max_attempts, 'its worker died or gave no sign of progress')
-  lost, retried, given_up = lost + 1, retried + again, given_up + over
+  -- One before may have ended their job.
+  if call('EXISTS', 'tw:claim:' .. token) == 1 then
+    local again, over = lose_claim(token, max_attempts, 'its worker died or gave no sign of progress')
+    lost, retried, given_up = lost + 1, retried + again, given_up + over
+  end
 end
 local ended = call('ZRANGEBYSCORE', 'tw:ended', '-inf', text(now), 'LIMIT', 0, BATCH)
 for _, member in ipairs(ended) do
