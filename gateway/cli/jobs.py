@@ -1,10 +1,13 @@
 """`tilewarp jobs`: the jobs of a gateway, their progress and their results."""
 
+from pathlib import Path
+
 import click
 
-from gateway.cli.errors import JobNotDone
+from gateway.cli.errors import JobNotDone, WrongInput
 from gateway.cli.remote import (
     call_gateway,
+    call_options,
     job_bar,
     print_results,
     remote_options,
@@ -24,7 +27,7 @@ ORDERS = {"input": jobs_pb2.RESULT_ORDER_INPUT, "finished": jobs_pb2.RESULT_ORDE
 
 @click.group()
 def jobs() -> None:
-    """List, show, watch, pause, resume and cancel jobs, and print their results."""
+    """List, show, watch, pause, resume and cancel jobs, and print their results and proofs."""
 
 
 @jobs.command("list")
@@ -117,6 +120,23 @@ def pause(name: str, target: str, client_name: str | None, as_json: bool) -> Non
 def resume(name: str, target: str, client_name: str | None, as_json: bool) -> None:
     """Let a paused job go on, at its old place."""
     _print_job(call_gateway(target, client_name, lambda client: client.resume_job(name)), as_json)
+
+
+@jobs.command()
+@click.argument("name")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@call_options
+def proof(name: str, file: Path, target: str, client_name: str | None) -> None:
+    """Write the proof of a perft job to FILE, once it has succeeded; `perft-check` checks it."""
+    from gateway.cli.perft import finish_perft  # and with it the kernels, which no other needs
+
+    async def work(client: Client) -> None:
+        job = await client.get_job(name)
+        if job.kind != jobs_pb2.JOB_KIND_PERFT:
+            raise WrongInput(f"{name} is no perft")
+        await finish_perft(client, name, file)
+
+    call_gateway(target, client_name, work)
 
 
 def _print_job(job: jobs_pb2.Job, as_json: bool) -> None:

@@ -10,8 +10,8 @@ import click
 from core import counting
 from core.counting import CountTable
 from core.position import STARTPOS, Position
-from core.version import RULES_VERSION
 from gateway.cli.against import compare_perft
+from gateway.cli.credentials import credential_options
 from gateway.cli.errors import Differ, JobNotDone, WrongInput
 from gateway.cli.options import json_option
 from gateway.cli.positions import parse_position
@@ -19,6 +19,7 @@ from gateway.cli.progress import CountBar
 from gateway.cli.remote import call_gateway, client_option, conclude, job_bar
 from gateway.cli.rows import dump
 from gateway.client import Client
+from gateway.positions import read_position
 from gateway.proof import (
     FalseProof,
     ProofHeader,
@@ -103,6 +104,7 @@ class Share(click.ParamType[float]):
 @click.option("--keep-images", is_flag=True, help="Count mirrored positions apart.")
 @click.option("--detach", is_flag=True, help="Leave the job to the service.")
 @client_option
+@credential_options
 @json_option
 def perft(
     variant: str,
@@ -125,7 +127,7 @@ def perft(
         if divide or against is not None or hash_mb is not None or threads > 1:
             raise WrongInput("--divide, --threads, --hash-mb and --against are not for a job")
         if detach and proof is not None:
-            raise WrongInput("--proof needs the results, which --detach does not wait for")
+            raise WrongInput("--detach does not wait; `jobs proof` writes a proof later")
         work = jobs_pb2.PerftWork(
             position=position_pb2.Position(variant=variant, fen="" if fen == STARTPOS else fen),
             depth=depth,
@@ -184,6 +186,39 @@ def perft_check(file: BinaryIO, sample: int, as_json: bool) -> None:
         )
 
 
+async def finish_perft(client: Client, name: str, proof: Path | None) -> int:
+    """Wait for a perft job to succeed; return its total, and write its proof.
+
+    Raises:
+        JobNotDone: it was cancelled, failed or lost.
+    """
+    rows: list[jobs_pb2.ResultRow] = []
+    async with job_bar(client, name):
+        async for row in client.stream_results(name):
+            rows.append(row)
+            _tell_wrong_counts(row)
+    failed = sum(row.HasField("failure") for row in rows)
+    await conclude(client, name, 0, failed, "prefixes")
+    job = await client.get_job(name)
+    nodes = sum(int(row.perft.count) * int(row.perft.multiplicity) for row in rows)
+    if str(nodes) != job.perft_count or len(rows) != job.counts.total:
+        raise JobNotDone(f"the rows of {name} are not those of its total {job.perft_count}")
+    if proof is not None:
+        work = job.specification.perft
+        header = ProofHeader(
+            variant=work.position.variant,
+            fen=read_position(work.position).fen(),
+            depth=work.depth,
+            plies=work.depth - rows[0].perft.depth,
+            keeps_images=work.keep_images,
+            prefixes=len(rows),
+            nodes=nodes,
+            rules_version=rows[0].perft.rules_version,
+        )
+        write_proof(proof, header, map(_format_line, rows))
+    return nodes
+
+
 async def _run_job(
     client: Client, work: jobs_pb2.PerftWork, proof: Path | None, detach: bool, as_json: bool
 ) -> None:
@@ -193,35 +228,13 @@ async def _run_job(
     click.echo(job.name, err=True)
     if detach:
         return
-    rows: list[jobs_pb2.ResultRow] = []
     try:
-        async with job_bar(client, job.name):
-            async for row in client.stream_results(job.name):
-                rows.append(row)
-                _tell_wrong_counts(row)
+        nodes = await finish_perft(client, job.name, proof)
     except asyncio.CancelledError:
         await client.cancel_job(job.name)
         raise
-    failed = sum(row.HasField("failure") for row in rows)
-    await conclude(client, job.name, 0, failed, "prefixes")
-    job = await client.get_job(job.name)
-    position = parse_position(work.position.variant, work.position.fen or STARTPOS)
-    nodes = sum(int(row.perft.count) * int(row.perft.multiplicity) for row in rows)
-    if str(nodes) != job.perft_count or len(rows) != job.counts.total:
-        raise JobNotDone(f"the rows of {job.name} are not those of its total {job.perft_count}")
-    if proof is not None:
-        header = ProofHeader(
-            variant=work.position.variant,
-            fen=position.fen(),
-            depth=work.depth,
-            plies=work.depth - rows[0].perft.depth,
-            keeps_images=work.keep_images,
-            prefixes=len(rows),
-            nodes=nodes,
-            rules_version=RULES_VERSION,
-        )
-        write_proof(proof, header, map(_format_line, rows))
-    _print_count(position, work.depth, nodes, time.perf_counter() - begin, as_json)
+    seconds = time.perf_counter() - begin
+    _print_count(read_position(work.position), work.depth, nodes, seconds, as_json)
 
 
 def _format_line(row: jobs_pb2.ResultRow) -> ProofLine:

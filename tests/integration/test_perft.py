@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.proof import check_proof
 from tests.integration.cluster import Cluster, client_of, finish, until
 from tests.integration.stack import Service, objects
 from tilewarp.v1 import jobs_pb2, position_pb2
@@ -32,7 +33,24 @@ def test_the_command_counts_and_proves(service: Service, tmp_path: Path, variant
     assert counted.returncode == 0, counted.stderr
     (found,) = objects(counted.stdout)
     assert (found["depth"], found["nodes"]) == (4, START_4[variant])
-    assert counted.stderr.startswith(b"jobs/")
+    name = counted.stderr.decode().strip()
+    assert name.startswith("jobs/")
+    later = tmp_path / "later.gz"
+    assert service.tilewarp("jobs", "proof", name, str(later)).returncode == 0
+    assert later.read_bytes() == proof.read_bytes()
+    with proof.open("rb") as file:
+        assert check_proof(file, 1, lambda done, total: None).nodes == START_4[variant]
+
+
+def test_wrong_input_to_the_command_is_told(service: Service, tmp_path: Path) -> None:
+    for arguments, told in (
+        (("chakra", "3", "nonsense"), b"specification.perft.position: "),
+        (("chakra", "3", "--divide"), b"are not for a job"),
+        (("chakra", "3", "--verify", "2"), b"neither none nor all nor from 0 to 1"),
+        (("chakra", "3", "--detach", "--proof", "x"), b"`jobs proof`"),
+    ):
+        refused = service.tilewarp("perft", *arguments)
+        assert (refused.returncode, told in refused.stderr) == (2, True), refused.stderr
 
 
 async def test_a_total_is_right_when_workers_and_gateways_are_killed(start_cluster: Start) -> None:
