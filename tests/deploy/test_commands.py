@@ -53,7 +53,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "platform", ["compose", "systemd", pytest.param("kubernetes", marks=pytest.mark.soak)]
+    "platform",
+    [
+        "compose",
+        pytest.param("kubernetes", marks=pytest.mark.soak),
+        pytest.param("systemd", marks=pytest.mark.soak),
+    ],
 )
 def test_what_a_platform_starts_is_a_service(store: str, platform: str, tmp_path: Path) -> None:
     gateway, worker = (place(PLATFORMS[platform](name), store) for name in ("gateway", "worker"))

@@ -75,10 +75,12 @@ class Part:
 class Worker(Part):
     """A worker host, with faults told by `fail_on`."""
 
-    def __init__(self, settings: Settings, files: Path, ledger: Path, seized: float) -> None:
+    def __init__(
+        self, within: Sequence[str], settings: Settings, files: Path, ledger: Path, seized: float
+    ) -> None:
         self._faults = files.with_suffix(".faults")
         super().__init__(
-            [*FAULTY, str(self._faults), str(ledger), str(seized)],
+            [*within, *FAULTY, str(self._faults), str(ledger), str(seized)],
             environment(settings),
             files.with_suffix(".log"),
         )
@@ -94,8 +96,9 @@ class Worker(Part):
 class GatewayProcess(Part):
     """A gateway; it serves when it is there."""
 
-    def __init__(self, settings: Settings, log: Path) -> None:
-        super().__init__([*COMMAND, "gateway"], environment(settings), log, stdout=subprocess.PIPE)
+    def __init__(self, within: Sequence[str], settings: Settings, log: Path) -> None:
+        command = [*within, *COMMAND, "gateway"]
+        super().__init__(command, environment(settings), log, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         word, _, self.address = self.process.stdout.readline().decode().strip().partition(" ")
         assert word == "listening", self.log()
@@ -115,14 +118,22 @@ class Cluster:
     Args:
         directory: for logs.
         options: of the store's server.
+        within: the words before the server's command, which run it elsewhere.
         given: settings of every part; unless told, nothing is cached or audited.
     """
 
-    def __init__(self, directory: Path, options: Sequence[str] = (), **given: Any) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        options: Sequence[str] = (),
+        *,
+        within: Sequence[str] = (),
+        **given: Any,
+    ) -> None:
         self._directory = directory
         self.ledger_file = directory / "ledger"
         self.options = options
-        self.server = Server()
+        self.server = Server(within)
         self.server.start(*options)
         self.settings = replace(
             Settings(),
@@ -146,19 +157,22 @@ class Cluster:
             part.kill()
         self._parts.clear()
 
-    def start_gateway(self, **given: Any) -> GatewayProcess:
+    def start_gateway(self, *, within: Sequence[str] = (), **given: Any) -> GatewayProcess:
         """Start a gateway and wait until it serves."""
         given["gateway_metrics"] = find_free_address()
         log = self._directory / f"gateway{len(self._parts)}.log"
-        part = GatewayProcess(replace(self.settings, **given), log)
+        part = GatewayProcess(within, replace(self.settings, **given), log)
         self._parts.append(part)
         return part
 
-    def start_worker(self, *, seized: float = SEIZED_SECONDS, **given: Any) -> Worker:
+    def start_worker(
+        self, *, seized: float = SEIZED_SECONDS, within: Sequence[str] = (), **given: Any
+    ) -> Worker:
         """Start a worker host, of one process unless told otherwise."""
         files = self._directory / f"worker{len(self._parts)}"
         given["metrics_dir"] = str(files.with_suffix(".metrics"))  # not left behind when killed
-        part = Worker(replace(self.settings, **given), files, self.ledger_file, seized)
+        settings = replace(self.settings, **given)
+        part = Worker(within, settings, files, self.ledger_file, seized)
         self._parts.append(part)
         return part
 

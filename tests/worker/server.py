@@ -5,6 +5,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import redis
@@ -16,9 +17,14 @@ START_SECONDS = 30.0
 
 
 class Server:
-    """A Valkey server on a unix socket, which a test may stop and start."""
+    """A Valkey server on a unix socket, which a test may stop and start.
 
-    def __init__(self) -> None:
+    Args:
+        within: the words before its command, which run it elsewhere.
+    """
+
+    def __init__(self, within: Sequence[str] = ()) -> None:
+        self._within = within
         self.folder = Path(tempfile.mkdtemp(prefix="tw", dir="/tmp"))
         self.socket = self.folder / "s"
         self.url = f"unix://{self.socket}?db=0"
@@ -26,7 +32,14 @@ class Server:
 
     def start(self, *options: str) -> None:
         """Start the server and wait until it answers. From the main thread."""
-        command = [str(get_binary_path()), "--port", "0", "--unixsocket", str(self.socket)]
+        command = [
+            *self._within,
+            str(get_binary_path()),
+            "--port",
+            "0",
+            "--unixsocket",
+            str(self.socket),
+        ]
         self.process = spawn(
             [*command, "--dir", str(self.folder), "--save", "", *options],
             stdout=subprocess.DEVNULL,
