@@ -67,6 +67,7 @@ class ClaimRun:
         self._settings = settings
         self._is_stopping = is_stopping
         self._claim = claim
+        self._place = {"job": claim.job_id}
         self._finished: list[Finished] = []
         self._finished_lock = threading.Lock()
         self._done = threading.Event()
@@ -99,10 +100,11 @@ class ClaimRun:
 
     def _run_unit(self, unit: ClaimedUnit) -> Finished | None:
         """Run a unit; what goes wrong in it is a failed attempt, and the others go on."""
+        place = self._place | {"unit": unit.index}
         try:
             finished = self._runner.run(self._claim.spec, unit)
         except Exception as error:
-            log.exception("unit %d of job %s failed", unit.index, self._claim.job_id)
+            log.exception("unit %(unit)d of job %(job)s failed", place, extra=place)
             cause = f"{type(error).__name__}: {error}"[:MAX_CAUSE]
             self._metrics.failures.inc()
             return Finished(unit.index, cause.encode(errors="replace"), is_failure=True)
@@ -110,6 +112,9 @@ class ClaimRun:
             self._metrics.positions.inc()
             self._metrics.nodes.inc(finished.nodes)
             self._metrics.search_seconds.inc(finished.seconds)
+            work = place | {"nodes": finished.nodes, "seconds": finished.seconds}
+            text = "unit %(unit)d of job %(job)s: %(nodes)d nodes in %(seconds).3f s"
+            log.debug(text, work, extra=work)
         return finished
 
     def _add(self, finished: Finished) -> None:
@@ -162,7 +167,7 @@ class ClaimRun:
         self._is_store_away = False
         self._pass_on(rows)
         if state in (ClaimState.LOST, ClaimState.CANCELLED) and self._end is not End.GONE:
-            log.info("a claim on job %s is %s", self._claim.job_id, state.value)
+            log.info("a claim on job %s is %s", self._claim.job_id, state.value, extra=self._place)
             self._metrics.lost_claims.inc()
             self._end = End.GONE
         return True
@@ -182,7 +187,8 @@ class ClaimRun:
         deadline = time.monotonic() + HAND_IN_PATIENCE
         while self._finished and self._end is not End.GONE and not self._hand_in():
             if self._is_stopping() or time.monotonic() > deadline:
-                log.error("rows of job %s are dropped: its units are run again", self._claim.job_id)
+                text = "rows of job %s are dropped: its units are run again"
+                log.error(text, self._claim.job_id, extra=self._place)
                 return
             time.sleep(HAND_IN_PAUSE)
         if self._end is End.GONE or self._finished_count == len(self._claim.units):
@@ -190,12 +196,14 @@ class ClaimRun:
         try:
             self._store.release(self._claim)
         except redis.RedisError as error:
-            log.warning("units of job %s wait for their lease: %s", self._claim.job_id, error)
+            text = "units of job %s wait for their lease: %s"
+            log.warning(text, self._claim.job_id, error, extra=self._place)
 
     def _end_process(self) -> NoReturn:
         """End this process, whose search hangs: a kernel cannot be ended otherwise."""
         cause = f"hung: no node was searched in {self._settings.lease:g} s"
-        log.critical("job %s: %s; this process ends", self._claim.job_id, cause)
+        text = "job %s: %s; this process ends"
+        log.critical(text, self._claim.job_id, cause, extra=self._place)
         if self._hand_in():
             with suppress(redis.RedisError):  # then the claim expires by itself
                 self._store.abandon(self._claim, cause)

@@ -22,6 +22,7 @@ from celery.worker.consumer import Consumer
 
 from core.version import ENGINE_VERSION, RULES_VERSION
 from worker.app import make_app
+from worker.logs import configure_logging
 from worker.metrics import serve_metrics
 from worker.settings import Settings
 from worker.store import Store, WorkerInfo
@@ -50,7 +51,7 @@ def run(settings: Settings) -> int:
     SIGTERM hands running units back and ends soon; so it does when its processes can search
     nothing. Raises EvictingPolicyError if the store may lose what it is given.
     """
-    configure_logging(settings.log_level)
+    configure_logging(settings)
     _wait_for_store(settings)
     warm_up()
     slots = settings.workers or os.cpu_count() or 1
@@ -102,15 +103,6 @@ class SteadyPool(prefork.TaskPool):  # type: ignore[misc]
         def timers(self) -> dict[Callable[[], None], float]:
             """What is called repeatedly, and the seconds between."""
             return {self.maintain_pool: POOL_PAUSE}
-
-
-def configure_logging(level: str) -> None:
-    """Log to standard error, one line a record; Celery's line for every ticket is left out."""
-    logging.basicConfig(
-        level=level, format="%(asctime)s %(levelname)s %(process)d %(name)s: %(message)s"
-    )
-    for name in ("celery.worker.strategy", "celery.app.trace"):
-        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _wait_for_store(settings: Settings) -> None:

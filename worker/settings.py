@@ -118,6 +118,12 @@ class Settings:
         form="DEBUG, INFO, WARNING or ERROR",
         pattern="DEBUG|INFO|WARNING|ERROR",
     )
+    log_format: str = _setting(
+        "text",
+        "text, or json: one object a line, with job and unit",
+        form="text or json",
+        pattern="text|json",
+    )
 
     def __post_init__(self) -> None:
         for entry in table():

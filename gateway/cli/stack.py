@@ -1,7 +1,6 @@
 """`tilewarp serve`, `gateway` and `worker`: the parts of the service, together and apart."""
 
 import asyncio
-import logging
 import signal
 import sys
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import Any
 import click
 
 from gateway.cli.errors import INTERRUPTED, WrongInput
+from worker.logs import configure_logging
 from worker.settings import Settings, SettingsError, table
 
 HELP = {entry.name: str(entry.metadata["help"]) for entry in table()}
@@ -58,7 +58,7 @@ def serve(listen: str | None, workers: int | None, data: Path | None) -> None:
             f"{settings.listen} is not a loopback address: serve is for this machine alone; run "
             "`tilewarp gateway` and `tilewarp worker` for others"
         )
-    _set_up_log(settings)
+    configure_logging(settings)
     try:
         stack = Stack(settings, data)
         number = stack.run(lambda address: click.echo(f"ready {address}"))
@@ -86,7 +86,7 @@ def gateway(**given: str | None) -> None:
     from worker.store import EvictingPolicyError
 
     settings = read_settings(**given)
-    _set_up_log(settings)
+    configure_logging(settings)
     try:
         number = asyncio.run(
             run_gateway(settings, lambda address: click.echo(f"listening {address}"))
@@ -119,13 +119,6 @@ def read_settings(**given: Any) -> Settings:
         return Settings.read(**given)
     except SettingsError as error:
         raise WrongInput(str(error)) from error
-
-
-def _set_up_log(settings: Settings) -> None:
-    """Write the log to standard error."""
-    logging.basicConfig(
-        level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
 
 
 def _exit_after(number: int) -> None:

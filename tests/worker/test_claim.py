@@ -97,6 +97,19 @@ async def test_rows_are_handed_in_while_the_rest_runs(gateway: AsyncStore, runs:
     assert runs.metrics.positions._value.get() == 5
 
 
+async def test_the_log_has_one_line_a_unit(
+    gateway: AsyncStore, runs: Runs, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level("DEBUG", "worker.claim")
+    job_id, claim = await runs.prepare(gateway, 4)
+    caplog.clear()
+    await asyncio.to_thread(runs.run, claim, Puppet(0))
+    assert [(record.job, record.unit) for record in caplog.records] == [
+        (job_id, index) for index in range(1, 5)
+    ]
+    assert all(record.nodes == 5 for record in caplog.records)
+
+
 @pytest.mark.parametrize("is_attended", [True, False])
 async def test_progress_is_told_where_somebody_attends(
     gateway: AsyncStore, runs: Runs, is_attended: bool
