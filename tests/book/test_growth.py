@@ -44,10 +44,10 @@ async def test_values_are_settled_in_whatever_order_expansions_end(
 ) -> None:
     expander = Oracle(variant, width=6, seed=seed)
     with BookFile(tmp_path / "a.book", make_header(variant)) as file:
-        told = await grow(file, expander, Plan(seed=seed, positions=400))
+        told = await grow(file, expander, Plan(seed=seed, positions=250))
         assert_settled(file.book)
         assert expander.most_running > 1
-        assert len(file.book) == told[-1].positions >= 400
+        assert len(file.book) == told[-1].positions >= 250
     for before, after in pairwise(told):
         assert after.positions >= before.positions
         assert after.expanded > before.expanded or before.expanded == 0
