@@ -29,10 +29,9 @@ class BookChooser:
         That is also where the position has come before in its game: a book knows no history, and
         only a search sees the repetition.
         """
-        if _has_come_before(position):
-            return None
         probe = self._book.probe(position)
-        if probe is None or not probe.moves:
+        # The look at the history comes last: it takes a game's length, and the clock runs.
+        if probe is None or not probe.moves or _has_come_before(position):
             return None
         good = [move for move in probe.moves if probe.value - move.value <= MAX_DROP]
         if self._random is None:

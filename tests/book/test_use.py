@@ -249,6 +249,16 @@ def test_a_position_that_comes_again_is_left_to_the_search(book: Book) -> None:
     assert position.moves == played
 
 
+def test_out_of_the_book_no_game_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That took tens of milliseconds for each move of a long game, and lost it on time."""
+    position = Position("chakra")
+    position.push("h1g3")
+    position.push("h8g6")
+    chooser = BookChooser(one_ply({}, "chakra"), None)
+    monkeypatch.setattr(Position, "pop", lambda position: pytest.fail("the game is replayed"))
+    assert chooser.choose(position) is None
+
+
 def test_players_use_a_book() -> None:
     book = one_ply({"c3g3": 500})
     said: list[str] = []
