@@ -79,7 +79,7 @@ class QueueExpander:
             if clock() >= look_at:
                 if await self._store.attend([job_id]):
                     raise StoreAway  # it was, and has lost the job or missed the signs
-                if not await self._store.workers():
+                if not await self._store.has_worker():
                     raise NoWorker
                 look_at = clock() + LOOK_SECONDS
 

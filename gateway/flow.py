@@ -219,7 +219,7 @@ class Flow:
                 missing = await self._store.attend(self._jobs)
                 if missing & self._jobs:
                     raise StoreAway  # it was, and has lost the jobs or missed the signs
-                if not await self._store.workers():
+                if not await self._store.has_worker():
                     raise NoWorker
             await asyncio.sleep(LOOK_SECONDS)
 

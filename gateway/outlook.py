@@ -71,6 +71,8 @@ def _find_before(job: Job, queue: Queue, earlier: int) -> _Before:
 def _find_reason(job: Job, queue: Queue, *, is_behind: bool) -> jobs_pb2.WaitReason.ValueType:
     if queue.slots == 0:
         return jobs_pb2.WAIT_REASON_NO_WORKER
+    if not _is_taken(job, queue):
+        return jobs_pb2.WAIT_REASON_OTHER_VERSIONS
     if job.claimable == 0 or job.claimable < _count_open(job):
         return jobs_pb2.WAIT_REASON_UNSPECIFIED  # workers have some of it in hand
     if is_behind:
@@ -81,11 +83,16 @@ def _find_reason(job: Job, queue: Queue, *, is_behind: bool) -> jobs_pb2.WaitRea
     return jobs_pb2.WAIT_REASON_NEXT
 
 
+def _is_taken(job: Job, queue: Queue) -> bool:
+    """Return whether workers of the job's versions are there."""
+    return (job.engine_version, job.rules_version) in queue.versions
+
+
 def _find_end(job: Job, queue: Queue, before: _Before) -> int | None:
     means = queue.unit_seconds
     searched = _count_searched(job)
     own = job.search_seconds / searched if searched else means.get(job.job_class)
-    if queue.slots == 0 or own is None:
+    if queue.slots == 0 or not _is_taken(job, queue) or own is None:
         return None
     seconds = own * _count_open(job)
     for job_class, count in before.last_one.items():

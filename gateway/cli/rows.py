@@ -235,6 +235,8 @@ def wait_text(job: jobs_pb2.Job) -> str | None:
             return None
         case jobs_pb2.WAIT_REASON_NO_WORKER:
             return "no worker is up"
+        case jobs_pb2.WAIT_REASON_OTHER_VERSIONS:
+            return "no worker of its versions is up"
         case jobs_pb2.WAIT_REASON_BEHIND if job.units_before:
             return f"behind {job.units_before} units"
         case jobs_pb2.WAIT_REASON_BEHIND:

@@ -14,6 +14,7 @@ PAUSED = jobs_pb2.WAIT_REASON_PAUSED
 BEHIND = jobs_pb2.WAIT_REASON_BEHIND
 NEXT = jobs_pb2.WAIT_REASON_NEXT
 LEFT = jobs_pb2.WAIT_REASON_LEFT_TO_OTHERS
+OTHER_VERSIONS = jobs_pb2.WAIT_REASON_OTHER_VERSIONS
 NONE = jobs_pb2.WAIT_REASON_UNSPECIFIED
 
 INTERACTIVE, BULK, BACKGROUND = JobClass
@@ -32,6 +33,7 @@ JOB = Job(
     rules_version="1",
     state=JobState.QUEUED,
     error="",
+    sum=0,
     total=10,
     done=0,
     cached=0,
@@ -56,6 +58,7 @@ def queue(
     jobs: tuple[tuple[str, int], ...] = (("mine", 10),),
     clients: int = 1,
     slots: int = 2,
+    version: str = "1",
     claims: int = 2,
     means: dict[JobClass, float] | None = None,
 ) -> Queue:
@@ -63,6 +66,7 @@ def queue(
     return Queue(
         now_ms=NOW,
         slots=slots,
+        versions=frozenset({(version, "1")} if slots else ()),
         claims=claims,
         load={
             INTERACTIVE: ClassLoad(interactive, 0),
@@ -83,6 +87,8 @@ def queue(
     ("job", "waiting", "wanted"),
     [
         ({}, queue(), (NEXT, 1, 0)),
+        ({}, queue(version="2"), (OTHER_VERSIONS, 1, 0)),
+        (BEGUN, queue(version="2"), (OTHER_VERSIONS, 1, 0)),
         ({}, queue(slots=0), (NO_WORKER, 1, 0)),
         ({"state": JobState.PAUSED}, queue(0, 0, jobs=()), (PAUSED, 0, 0)),
         ({"state": JobState.PAUSED}, queue(slots=0), (PAUSED, 0, 0)),

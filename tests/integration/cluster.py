@@ -16,7 +16,6 @@ import redis
 
 from gateway.client import Client
 from gateway.processes import end, spawn
-from gateway.supervisor import COMMAND
 from tests.integration.faulty import TRIAL, Entry, read_ledger
 from tests.integration.stack import find_children, is_alive
 from tests.worker.server import Server
@@ -28,7 +27,13 @@ from worker.store import AsyncStore, JobId, Row, RowKind, RowOrder
 
 START_SECONDS = 60.0
 ROOT = Path(__file__).parents[2]
-FAULTY = (sys.executable, "-P", "-m", "tests.integration.faulty")
+FAULTY = "tests.integration.faulty"
+AS_ENGINE = """
+import runpy, sys
+import core.version
+_, core.version.ENGINE_VERSION, *sys.argv = sys.argv
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
 
 # Moves that are legal in the first position of Chakra: units by their own names.
 HARMLESS = ("b2b3", "b2b4", "c2c3", "c2c4", "e2e3", "e2e4", "f2f3", "f2f4", "g2g3", "g2g4")
@@ -76,11 +81,11 @@ class Worker(Part):
     """A worker host, with faults told by `fail_on`."""
 
     def __init__(
-        self, within: Sequence[str], settings: Settings, files: Path, ledger: Path, seized: float
+        self, program: Sequence[str], settings: Settings, files: Path, ledger: Path, seized: float
     ) -> None:
         self._faults = files.with_suffix(".faults")
         super().__init__(
-            [*within, *FAULTY, str(self._faults), str(ledger), str(seized)],
+            [*program, str(self._faults), str(ledger), str(seized)],
             environment(settings),
             files.with_suffix(".log"),
         )
@@ -96,8 +101,8 @@ class Worker(Part):
 class GatewayProcess(Part):
     """A gateway; it serves when it is there."""
 
-    def __init__(self, within: Sequence[str], settings: Settings, log: Path) -> None:
-        command = [*within, *COMMAND, "gateway"]
+    def __init__(self, program: Sequence[str], settings: Settings, log: Path) -> None:
+        command = [*program, "gateway"]
         super().__init__(command, environment(settings), log, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         word, _, self.address = self.process.stdout.readline().decode().strip().partition(" ")
@@ -157,22 +162,31 @@ class Cluster:
             part.kill()
         self._parts.clear()
 
-    def start_gateway(self, *, within: Sequence[str] = (), **given: Any) -> GatewayProcess:
-        """Start a gateway and wait until it serves."""
+    def start_gateway(
+        self, *, within: Sequence[str] = (), engine: str | None = None, **given: Any
+    ) -> GatewayProcess:
+        """Start a gateway, maybe of another engine's version, and wait until it serves."""
         given["gateway_metrics"] = find_free_address()
         log = self._directory / f"gateway{len(self._parts)}.log"
-        part = GatewayProcess(within, replace(self.settings, **given), log)
+        program = [*within, *_program("gateway.cli", engine)]
+        part = GatewayProcess(program, replace(self.settings, **given), log)
         self._parts.append(part)
         return part
 
     def start_worker(
-        self, *, seized: float = SEIZED_SECONDS, within: Sequence[str] = (), **given: Any
+        self,
+        *,
+        seized: float = SEIZED_SECONDS,
+        within: Sequence[str] = (),
+        engine: str | None = None,
+        **given: Any,
     ) -> Worker:
         """Start a worker host, of one process unless told otherwise."""
         files = self._directory / f"worker{len(self._parts)}"
         given["metrics_dir"] = str(files.with_suffix(".metrics"))  # not left behind when killed
+        program = [*within, *_program(FAULTY, engine)]
         settings = replace(self.settings, **given)
-        part = Worker(within, settings, files, self.ledger_file, seized)
+        part = Worker(program, settings, files, self.ledger_file, seized)
         self._parts.append(part)
         return part
 
@@ -288,6 +302,13 @@ async def until(holds: Callable[[], bool] | Callable[[], Awaitable[bool]], secon
 def is_gone(pid: int) -> bool:
     """Return whether a process has ended."""
     return not is_alive(pid)
+
+
+def _program(module: str, engine: str | None) -> list[str]:
+    """Return how a module is run, by another engine's version if one is named."""
+    if engine is None:
+        return [sys.executable, "-P", "-m", module]
+    return [sys.executable, "-P", "-c", AS_ENGINE, engine, module]
 
 
 def _specify(limits: analysis_pb2.Limits) -> jobs_pb2.JobSpecification:

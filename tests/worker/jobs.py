@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from core.version import ENGINE_VERSION, RULES_VERSION
 from worker.store import AsyncStore, Claim, Finished, JobClass, JobId, NewJob, UnitIndex
 
 
@@ -49,8 +50,8 @@ async def staged(
         "job_class": JobClass.BULK,
         "client": "ann",
         "keep": 60,
-        "engine_version": "e1",
-        "rules_version": "r1",
+        "engine_version": ENGINE_VERSION,
+        "rules_version": RULES_VERSION,
     }
     return NewJob(job_id=job_id, total=units, cached=len(rows[1]), **{**fields, **given})
 

@@ -3,6 +3,7 @@
 import pytest
 import redis
 
+from core.version import ENGINE_VERSION, RULES_VERSION
 from tests.worker.jobs import finish, submit
 from worker.store import (
     AsyncStore,
@@ -25,7 +26,7 @@ def hosts(store: Store) -> None:
 
 
 def announce(store: Store, name: str) -> WorkerInfo:
-    info = WorkerInfo(name, "host", 1, 1, "e1", "r1")
+    info = WorkerInfo(name, "host", 1, 1, ENGINE_VERSION, RULES_VERSION)
     store.announce(info)
     return info
 

@@ -13,6 +13,7 @@ import pytest
 import redis
 from prometheus_client import CollectorRegistry
 
+from core.version import ENGINE_VERSION, RULES_VERSION
 from tests.worker.jobs import ask, submit
 from tests.worker.puppet import Puppet
 from tests.worker.server import Server
@@ -114,7 +115,7 @@ async def test_the_log_has_one_line_a_unit(
 async def test_progress_is_told_where_somebody_attends(
     gateway: AsyncStore, runs: Runs, is_attended: bool
 ):
-    runs.store.announce(WorkerInfo("w", "host", 1, 1, "e1", "r1"))
+    runs.store.announce(WorkerInfo("w", "host", 1, 1, ENGINE_VERSION, RULES_VERSION))
     job_id = await (ask(gateway) if is_attended else submit(gateway, 1))
     events = gateway.events()
     assert await anext(events) is None

@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 import redis
 
+from core.version import ENGINE_VERSION, RULES_VERSION
 from tests.integration.proxy import Proxy
 from tests.worker.jobs import ask, finish, indices, staged, submit
 from tests.worker.server import Server
@@ -64,7 +65,11 @@ async def test_a_committed_job_shows_what_was_submitted(gateway: AsyncStore):
     job = await gateway.job(job_id)
     assert (job.state, job.total, job.claimable, job.done) == (JobState.QUEUED, 3, 3, 0)
     assert (job.spec, job.client, job.labels) == (b"\x00spec\xff", "x y", {"a": "é"})
-    assert (job.engine_version, job.rules_version, job.request_id) == ("e1", "r1", "r")
+    assert (job.engine_version, job.rules_version, job.request_id) == (
+        ENGINE_VERSION,
+        RULES_VERSION,
+        "r",
+    )
     assert abs(job.created_ms / 1000 - time.time()) < 5
     assert (job.started_ms, job.ended_ms, job.expires_ms) == (None, None, None)
 
@@ -931,7 +936,7 @@ async def _listen(events: AsyncIterator[JobEvent | None]) -> None:
 
 
 def info(name: str, slots: int) -> WorkerInfo:
-    return WorkerInfo(name, "host", 1, slots, "e1", "r1")
+    return WorkerInfo(name, "host", 1, slots, ENGINE_VERSION, RULES_VERSION)
 
 
 async def test_workers_are_there_while_they_say_so(settings: Settings, gateway: AsyncStore):
@@ -1091,3 +1096,28 @@ async def test_a_restarted_server_keeps_jobs_with_its_file_and_calls_fail_fast_m
         await gateway.close()
         store.close()
         server.remove()
+
+
+@pytest.mark.parametrize("name", ["ENGINE_VERSION", "RULES_VERSION"])
+async def test_a_worker_claims_jobs_of_its_own_versions_alone(
+    gateway: AsyncStore, store: Store, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    other = await submit(gateway, 2, **{name.lower(): "other"})
+    own = await submit(gateway, 1)
+    claim = store.claim("w")
+    assert claim is not None and claim.job_id == own
+    assert store.claim("w") is None
+    assert store.hand_in(claim, finish(claim)).accepted == 1
+    assert (await gateway.job(other)).claimable == 2
+    monkeypatch.setattr(f"worker.store.sync.{name}", "other")
+    claim = store.claim("w")
+    assert claim is not None and claim.job_id == other
+
+
+async def test_workers_of_other_versions_do_not_count_for_those_who_wait(
+    gateway: AsyncStore, store: Store
+):
+    store.announce(replace(info("w", 1), engine_version="other"))
+    assert not await gateway.has_worker()
+    store.announce(info("v", 1))
+    assert await gateway.has_worker()

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from core.version import ENGINE_VERSION, RULES_VERSION
 from tests.worker.jobs import indices, submit
 from worker.settings import Settings
 from worker.store import (
@@ -24,7 +25,7 @@ GREAT = 10**30 + 7
 
 def announce(store: Store, *names: str) -> None:
     for name in names:
-        store.announce(WorkerInfo(name, "host", 1, 1, "e1", "r1"))
+        store.announce(WorkerInfo(name, "host", 1, 1, ENGINE_VERSION, RULES_VERSION))
 
 
 def take(store: Store, worker: str) -> Claim:

@@ -11,6 +11,7 @@ from redis.asyncio import BlockingConnectionPool
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
+from core.version import ENGINE_VERSION, RULES_VERSION
 from worker.settings import Settings
 from worker.store import keys, scripts
 from worker.store.api_keys import ApiKeys
@@ -334,8 +335,7 @@ class AsyncStore:
 
     async def queue(self, client: str) -> Queue:
         """Return what waits for workers, as a client sees it."""
-        slots = sum(worker.slots for worker in await self.workers())
-        return await read_queue(self._redis, client, slots)
+        return await read_queue(self._redis, client, await self.workers())
 
     async def load(self) -> dict[JobClass, ClassLoad]:
         """Return the claimable and claimed units of every class."""
@@ -351,6 +351,11 @@ class AsyncStore:
         if not names:
             return []
         return parse_workers(await self._redis.mget([keys.worker(name.decode()) for name in names]))
+
+    async def has_worker(self) -> bool:
+        """Return whether a worker host is there that takes the jobs which this process makes."""
+        wanted = ENGINE_VERSION, RULES_VERSION
+        return any(worker.versions == wanted for worker in await self.workers())
 
     async def await_canary(self, nonce: str, timeout: float) -> str | None:
         """Wait for the answer to the canary of this nonce; return the worker's name, or None.

@@ -1,17 +1,18 @@
 """What waits for workers, read at one go, however many units there are."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from worker.store import keys
 from worker.store.parse import MICROSECONDS, parse_load
-from worker.store.types import JobClass, JobId, Queue
+from worker.store.types import JobClass, JobId, Queue, WorkerInfo
 
 MAX_JOBS = 256
 """Jobs of a client and class that are looked at, at most."""
 
 
-async def read_queue(connection: Any, client: str, slots: int) -> Queue:
-    """Return what waits for workers as a client sees it; the number of slots is known already."""
+async def read_queue(connection: Any, client: str, workers: Sequence[WorkerInfo]) -> Queue:
+    """Return what waits for the workers, which are known already, as a client sees it."""
     pipe = connection.pipeline(transaction=False)
     pipe.time()
     pipe.zcard(keys.CLAIMS)
@@ -25,7 +26,8 @@ async def read_queue(connection: Any, client: str, slots: int) -> Queue:
     (seconds, microseconds), claims, fields, *found = await pipe.execute()
     return Queue(
         now_ms=seconds * 1000 + microseconds // 1000,
-        slots=slots,
+        slots=sum(worker.slots for worker in workers),
+        versions=frozenset(worker.versions for worker in workers),
         claims=claims,
         load=parse_load(fields),
         unit_seconds={

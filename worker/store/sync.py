@@ -74,12 +74,14 @@ class Store:
     def claim(self, worker: str) -> Claim | None:
         """Claim about `claim_time` of work, at most `max_claim` units of one job; None: no work.
 
+        Jobs of other engine or rules versions are no work for this process.
+
         The claim lives for the setting `lease` unless it is renewed. An attempt at each of its
         units is counted, unless they are handed back.
         """
         answer = self._claim(
             args=[
-                worker,
+                *(worker, ENGINE_VERSION, RULES_VERSION),
                 self._lease_ms,
                 int(self._settings.claim_time * MICROSECONDS),
                 self._settings.max_claim,

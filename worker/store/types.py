@@ -312,6 +312,8 @@ class Queue:
     now_ms: int
     slots: int
     """Units that the workers there can run at once."""
+    versions: frozenset[tuple[str, str]]
+    """The engine and rules versions of the workers there."""
     claims: int
     """Claims that run."""
     load: Mapping[JobClass, ClassLoad]
@@ -360,6 +362,11 @@ class WorkerInfo:
     slots: int
     engine_version: str
     rules_version: str
+
+    @property
+    def versions(self) -> tuple[str, str]:
+        """Of its engine and its rules: it takes the jobs made by the same."""
+        return self.engine_version, self.rules_version
 
 
 @dataclass(frozen=True)

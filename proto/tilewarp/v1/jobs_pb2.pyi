@@ -142,6 +142,8 @@ class _WaitReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WaitReason
     """It is next: the workers are busy, or about to take it."""
     WAIT_REASON_LEFT_TO_OTHERS: _WaitReason.ValueType  # 5
     """What is left of it failed on the workers that are free, and is left to others for some seconds."""
+    WAIT_REASON_OTHER_VERSIONS: _WaitReason.ValueType  # 6
+    """The workers that are up are of other engine or rules versions than the job."""
 
 class WaitReason(_WaitReason, metaclass=_WaitReasonEnumTypeWrapper):
     """Why a job waits."""
@@ -158,6 +160,8 @@ WAIT_REASON_NEXT: WaitReason.ValueType  # 4
 """It is next: the workers are busy, or about to take it."""
 WAIT_REASON_LEFT_TO_OTHERS: WaitReason.ValueType  # 5
 """What is left of it failed on the workers that are free, and is left to others for some seconds."""
+WAIT_REASON_OTHER_VERSIONS: WaitReason.ValueType  # 6
+"""The workers that are up are of other engine or rules versions than the job."""
 Global___WaitReason: _TypeAlias = WaitReason  # noqa: Y015
 
 class _ResultOrder:

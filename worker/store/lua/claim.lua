@@ -2,10 +2,12 @@
 -- Gives a worker the next units: of the most urgent class, of the client whose turn it is, of its
 -- oldest job; passing over those that have nothing for this worker. A class that was passed over for
 -- long comes first for once.
--- ARGV: worker, lease in ms, microseconds of work wanted, most units.
+-- ARGV: worker, its engine's and its rules' version, lease in ms, microseconds of work wanted, most
+-- units.
 -- Returns nothing, or {token, job id, kind, spec, {index...}, {unit...}, {attempt...}, {times counted
 -- before...}, 1 if somebody attends the job or '', 1 if it is an audit}.
-local worker, lease, wanted_us, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local worker, engine, rules, lease = unpack(ARGV, 1, 4)
+local wanted_us, most = tonumber(ARGV[5]), tonumber(ARGV[6])
 
 local SHARE = 20 -- one claim's time of so many is for a less urgent class that waits
 local LOOKS = 16 -- units to be tried again that are looked at, at most, to find one for this worker
@@ -62,6 +64,14 @@ local function class_order()
   return order
 end
 
+-- Whether a job is of this worker's versions, so that its results are all of one make, and does not
+-- check what this worker found.
+local function is_for_this_worker(id)
+  local made_by, made_with, audited =
+    unpack(job_fields(id, 'engine_version', 'rules_version', 'audited'))
+  return made_by == engine and made_with == rules and audited ~= worker
+end
+
 -- The job to take units from, its class, and the unit to be tried again, if it is one.
 local function next_job()
   for _, class in ipairs(class_order()) do
@@ -71,9 +81,9 @@ local function next_job()
       local queue = queue_key(class, client)
       for place = 0, call('ZCARD', queue) - 1 do
         local id = call('ZRANGE', queue, place, place)[1]
-        local is_barred = call('HGET', job_key(id), 'audited') == worker
-        local retry = not is_barred and next_retry(id)
-        if retry or not is_barred and is_untried(id) then
+        local is_wanted = is_for_this_worker(id)
+        local retry = is_wanted and next_retry(id)
+        if retry or is_wanted and is_untried(id) then
           call('ZADD', turns, next_number(), client)
           call('HDEL', 'tw:load', 'passed_us:' .. class)
           return id, class, retry
