@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from gateway.cli.errors import JobNotDone, WrongInput
+from gateway.cli.perft import finish_perft
 from gateway.cli.remote import (
     call_gateway,
     call_options,
@@ -128,7 +129,6 @@ def resume(name: str, target: str, client_name: str | None, as_json: bool) -> No
 @call_options
 def proof(name: str, file: Path, target: str, client_name: str | None) -> None:
     """Write the proof of a perft job to FILE, once it has succeeded; `perft-check` checks it."""
-    from gateway.cli.perft import finish_perft  # and with it the kernels, which no other needs
 
     async def work(client: Client) -> None:
         job = await client.get_job(name)

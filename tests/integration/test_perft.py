@@ -103,9 +103,9 @@ async def test_a_lying_worker_is_caught_and_named(start_cluster: Start) -> None:
 
 @pytest.mark.soak
 async def test_a_total_is_right_whatever_is_killed_again_and_again(start_cluster: Start) -> None:
-    """Workers, gateways and the store, every few seconds, while 98 % of the lines are counted."""
+    """Workers, gateways and the store, every few seconds; no unit is blamed for it."""
     chance = random.Random(6)
-    cluster = start_cluster(*APPEND_ONLY, lease=2.0)
+    cluster = start_cluster(*APPEND_ONLY, lease=2.0, max_attempts=20)
     gateway = cluster.start_gateway()
     workers = [cluster.start_worker() for _ in range(2)]
     await cluster.has_workers(2)
@@ -125,6 +125,9 @@ async def test_a_total_is_right_whatever_is_killed_again_and_again(start_cluster
             cluster.server.start(*APPEND_ONLY)
     async with client_of(gateway) as client:
         job = await finish(client, job, 900)
-        assert (job.state, job.perft_count) == (jobs_pb2.JOB_STATE_SUCCEEDED, "29644860107")
         rows = [row async for row in client.stream_results(job.name)]
+        failures = [row.failure for row in rows if row.HasField("failure")]
+        assert (job.state, job.perft_count) == (jobs_pb2.JOB_STATE_SUCCEEDED, "29644860107"), (
+            failures
+        )
     assert sum(int(r.perft.count) * int(r.perft.multiplicity) for r in rows) == 29644860107
