@@ -1,11 +1,13 @@
 """Jobs between the wire and the store: submissions, names, clients, and how a job is shown."""
 
+import logging
 import string
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
 import redis
 from google.protobuf import timestamp_pb2
+from google.protobuf.message import DecodeError
 
 from core.notation import escape_text
 from core.version import ENGINE_VERSION, RULES_VERSION
@@ -28,6 +30,7 @@ from worker.store import (
     Row,
     RowKind,
 )
+from worker.store.parse import UNREADABLE_ROW
 
 PREFIX = "jobs/"
 ID_CHARACTERS = frozenset(string.ascii_letters + string.digits + "-")
@@ -48,6 +51,8 @@ STATES = {
     JobState.CANCELLED: jobs_pb2.JOB_STATE_CANCELLED,
     JobState.FAILED: jobs_pb2.JOB_STATE_FAILED,
 }
+
+logger = logging.getLogger(__name__)
 
 
 async def submit(
@@ -192,8 +197,8 @@ def show_job(job: Job, outlook: Outlook) -> jobs_pb2.Job:
     """Return the job, and what lies before it, as it is shown to its client."""
     return jobs_pb2.Job(
         name=PREFIX + job.job_id,
-        kind=KINDS[job.kind].NUMBER,
-        specification=jobs_pb2.JobSpecification.FromString(job.spec),
+        kind=find_number(job),
+        specification=_read_specification(job),
         state=STATES[job.state],
         counts=jobs_pb2.JobCounts(
             total=job.total,
@@ -226,7 +231,17 @@ def show_lost_job(name: str) -> jobs_pb2.Job:
 
 
 def show_row(row: Row, job: Job) -> jobs_pb2.ResultRow:
-    """Return a job's stored row as it is shown."""
+    """Return a job's stored row as it is shown; one that cannot be read is a failure."""
+    try:
+        shown = _read_row(row, job)
+        if shown.WhichOneof("outcome") is not None:
+            return shown
+    except Exception as error:  # whatever was left there in its place, the other rows are shown
+        logger.warning("row %d of job %s cannot be read: %s", row.index, job.job_id, error)
+    return jobs_pb2.ResultRow(index=row.index, failure=jobs_pb2.Failure(cause=UNREADABLE_ROW))
+
+
+def _read_row(row: Row, job: Job) -> jobs_pb2.ResultRow:
     if row.kind is RowKind.CONFIRMED:
         return perft.show_confirmed(row)
     if row.kind is not RowKind.QUARANTINED:
@@ -239,6 +254,20 @@ def show_row(row: Row, job: Job) -> jobs_pb2.ResultRow:
     failure = jobs_pb2.Failure(attempts=len(row.workers), cause=row.cause, workers=row.workers)
     shown.failure.MergeFrom(failure)
     return shown
+
+
+def find_number(job: Job) -> jobs_pb2.JobKind.ValueType:
+    """Return the number of a job's kind, unspecified for one that only later versions know."""
+    return KINDS[job.kind].NUMBER if job.kind in KINDS else jobs_pb2.JOB_KIND_UNSPECIFIED
+
+
+def _read_specification(job: Job) -> jobs_pb2.JobSpecification:
+    """Return what was asked for; nothing if that cannot be read."""
+    try:
+        return jobs_pb2.JobSpecification.FromString(job.spec)
+    except DecodeError:
+        logger.warning("the specification of job %s cannot be read", job.job_id)
+        return jobs_pb2.JobSpecification()
 
 
 def _has_perft_count(job: Job) -> bool:

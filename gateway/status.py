@@ -11,7 +11,13 @@ import redis.exceptions
 from google.protobuf import any_pb2, duration_pb2, message
 from google.rpc import error_details_pb2, status_pb2
 
-from worker.store import KeyRevokedError, QuotaError, StagingLostError, StoreFullError
+from worker.store import (
+    JobDamagedError,
+    KeyRevokedError,
+    QuotaError,
+    StagingLostError,
+    StoreFullError,
+)
 
 RETRY_SECONDS = 1
 STORE_FULL = "its memory is full, or promised to the results of accepted jobs"
@@ -97,6 +103,13 @@ class GivenUp(CallError):
     """A position was given up, as all attempts at it failed; the text is their number and cause."""
 
 
+class DamagedJob(CallError):
+    """What the store holds of the job cannot be read."""
+
+    def __init__(self) -> None:
+        super().__init__("what the store holds of the job cannot be read")
+
+
 class StoreAway(CallError):
     """The store does not answer; worth another try."""
 
@@ -122,6 +135,7 @@ FOREIGN: dict[type[Exception], Callable[[Any], CallError]] = {
     redis.exceptions.OutOfMemoryError: lambda _: OverQuota("store", STORE_FULL),
     StoreFullError: lambda _: OverQuota("store", STORE_FULL),
     StagingLostError: lambda _: StoreAway(),
+    JobDamagedError: lambda _: DamagedJob(),
     QuotaError: _over_day,
     KeyRevokedError: lambda _: Unauthenticated("the API key was revoked"),
 }
@@ -139,6 +153,7 @@ CODES: dict[type[CallError], grpc.StatusCode] = {
     TooManyStreams: grpc.StatusCode.RESOURCE_EXHAUSTED,
     GivenUp: grpc.StatusCode.INTERNAL,
     NoWorker: grpc.StatusCode.UNAVAILABLE,
+    DamagedJob: grpc.StatusCode.DATA_LOSS,
     StoreAway: grpc.StatusCode.UNAVAILABLE,
     Draining: grpc.StatusCode.UNAVAILABLE,
 }

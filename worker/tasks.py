@@ -95,9 +95,13 @@ class Child:
                 if claim is None:
                     return
                 self._metrics.claims.inc()
+                runner = self._runners.get(claim.kind)
+                if runner is None:
+                    self._store.abandon(claim, f"no worker knows the kind {claim.kind!r}")
+                    continue
                 ClaimRun(
                     self._store,
-                    self._runners[claim.kind],
+                    runner,
                     self._metrics,
                     self._settings,
                     self._is_stopping,

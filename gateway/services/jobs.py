@@ -11,12 +11,12 @@ from gateway.jobs import (
     PREFIX,
     STATES,
     find_job,
+    find_number,
     show_job,
     show_lost_job,
     show_row,
     submit,
 )
-from gateway.kinds import KINDS
 from gateway.outlook import Outlook, find_outlook
 from gateway.status import FieldFault, InvalidRequest, UnknownJob, WrongState
 from tilewarp.v1 import jobs_pb2, jobs_pb2_grpc
@@ -89,7 +89,7 @@ class JobService(jobs_pb2_grpc.JobServiceServicer):
             show_job(job, outlook)
             for job, outlook in zip(page.jobs, outlooks, strict=True)
             if request.state in (jobs_pb2.JOB_STATE_UNSPECIFIED, STATES[job.state])
-            and request.kind in (jobs_pb2.JOB_KIND_UNSPECIFIED, KINDS[job.kind].NUMBER)
+            and request.kind in (jobs_pb2.JOB_KIND_UNSPECIFIED, find_number(job))
         ]
         token = "" if page.cursor is None else str(page.cursor)
         return jobs_pb2.ListJobsResponse(jobs=wanted, next_page_token=token)

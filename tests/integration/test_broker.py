@@ -24,6 +24,7 @@ from tests.integration.cluster import (
 from tests.integration.relay import TlsRelay
 from tests.integration.stack import find_children
 from tests.worker.forged import dress, forge
+from tests.worker.jobs import staged
 from tilewarp.v1 import jobs_pb2
 from worker.store import AsyncStore
 from worker.tickets import TAKE_TICKET
@@ -50,7 +51,7 @@ async def guarded(start_cluster: Callable[..., Cluster], tmp_path: Path) -> Asyn
     relay.close()
 
 
-async def test_work_goes_through_a_guarded_store_and_forged_tickets_do_nothing(
+async def test_work_goes_through_a_guarded_store_and_what_is_forged_does_nothing(
     guarded: Cluster, tmp_path: Path
 ) -> None:
     gateway = guarded.start_gateway()
@@ -69,10 +70,28 @@ async def test_work_goes_through_a_guarded_store_and_forged_tickets_do_nothing(
     async with client_of(gateway) as client:
         job = await client.create_job(nodes(100), units(HARMLESS[:3]))
         assert (await finish(client, job, 60)).state == jobs_pb2.JOB_STATE_SUCCEEDED
+        for kind, spec, unit in (
+            ("analysis", nodes(100).SerializeToString(), b"\xff"),
+            ("analysis", b"\xff", units(HARMLESS[:1])[0].SerializeToString()),
+            ("nonsense", b"", b""),
+        ):
+            job = await _leave(guarded, kind, spec, unit)
+            ended = await finish(client, job, 60)
+            assert (ended.counts.done, ended.counts.quarantined) == (0, 1)
+            (row,) = [row async for row in client.stream_results(job.name)]
+            assert row.WhichOneof("outcome") == "failure"
     assert find_children(worker.pid) == pool and worker.process.poll() is None
     assert not trap.exists()
     page = await asyncio.to_thread(_fetch, f"http://{metrics}/metrics")
     assert f"tilewarp_worker_forged_tickets_total {len(forged) + 2:.1f}" in page
+
+
+async def _leave(cluster: Cluster, kind: str, spec: bytes, unit: bytes) -> jobs_pb2.Job:
+    """Leave a job of one unit in the store that has not come through the door."""
+    job = await staged(cluster.store, 0, kind=kind, spec=spec, client="name:ann")
+    await cluster.store.stage(job.job_id, [unit], {})
+    await cluster.store.commit(replace(job, total=1))
+    return jobs_pb2.Job(name=f"jobs/{job.job_id}")
 
 
 def _fetch(url: str) -> str:

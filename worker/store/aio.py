@@ -1,6 +1,7 @@
 """The gateway's side of the store: submit, look, follow, cancel, sweep. For one event loop."""
 
 import asyncio
+import logging
 import re
 import secrets
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -34,6 +35,7 @@ from worker.store.types import (
     Committed,
     Job,
     JobClass,
+    JobDamagedError,
     JobEvent,
     JobId,
     JobLostError,
@@ -72,6 +74,8 @@ EVENT_WAIT = 1.0
 """Seconds to wait for an event before the connection is checked."""
 ATTENDED_MS = 5_000
 """Milliseconds that an attended job lives without a sign of its caller."""
+
+log = logging.getLogger(__name__)
 
 
 class AsyncStore:
@@ -222,14 +226,17 @@ class AsyncStore:
         return Committed(JobId(found[0].decode()), answer == b"new")
 
     async def job(self, job_id: JobId) -> Job:
-        """Return a committed job. Raises JobLostError or JobNotFoundError."""
+        """Return a committed job. Raises JobLostError, JobNotFoundError or JobDamagedError."""
         fields = await self._redis.hgetall(keys.job(job_id))
         if not fields:
             raise await self._missing(job_id)
         return parse_job(job_id, fields)
 
     async def jobs(self, client: str, limit: int, cursor: int | None = None) -> JobPage:
-        """Return a client's jobs, the newest first; `cursor` comes from the page before."""
+        """Return a client's jobs, the newest first; `cursor` comes from the page before.
+
+        One that cannot be read is passed over.
+        """
         newest = "+inf" if cursor is None else f"({cursor}"
         found = await self._redis.zrevrangebyscore(
             keys.client_jobs(client), newest, "-inf", start=0, num=limit, withscores=True
@@ -239,12 +246,15 @@ class AsyncStore:
         for job_id in ids:
             pipe.hgetall(keys.job(job_id))
         records = await pipe.execute()
+        jobs = []
+        for job_id, fields in zip(ids, records, strict=True):
+            if fields:
+                try:
+                    jobs.append(parse_job(job_id, fields))
+                except JobDamagedError:
+                    log.warning("job %s cannot be read", job_id)
         return JobPage(
-            [
-                parse_job(job_id, fields)
-                for job_id, fields in zip(ids, records, strict=True)
-                if fields
-            ],
+            jobs,
             int(found[-1][1]) if len(found) == limit else None,
         )
 

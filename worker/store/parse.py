@@ -11,6 +11,7 @@ from worker.store.types import (
     GatewayInfo,
     Job,
     JobClass,
+    JobDamagedError,
     JobId,
     JobState,
     NewJob,
@@ -23,10 +24,18 @@ from worker.store.types import (
 )
 
 MICROSECONDS = 1_000_000
+UNREADABLE_ROW = "the stored row cannot be read"
 
 
 def parse_job(job_id: JobId, fields: Mapping[bytes, bytes]) -> Job:
-    """Return the job of a committed job's hash."""
+    """Return the job of a committed job's hash. Raises JobDamagedError."""
+    try:
+        return _read_job(job_id, fields)
+    except (KeyError, ValueError, AttributeError) as error:
+        raise JobDamagedError(job_id) from error
+
+
+def _read_job(job_id: JobId, fields: Mapping[bytes, bytes]) -> Job:
     text = {name.decode(): value.decode() for name, value in fields.items() if name != b"spec"}
 
     def time(name: str) -> int | None:
@@ -74,8 +83,15 @@ def format_new_job(job: NewJob) -> list[str | bytes | int]:
 def parse_row(index: int, stored: bytes) -> Row:
     """Return the row stored for a unit: a byte for its kind, then what that kind holds.
 
-    A quarantined one has no payload yet.
+    A quarantined one has no payload yet. One that is not of that form is shown as quarantined.
     """
+    try:
+        return _read_row(index, stored)
+    except ValueError:
+        return Row(UnitIndex(index), RowKind.QUARANTINED, b"", cause=UNREADABLE_ROW)
+
+
+def _read_row(index: int, stored: bytes) -> Row:
     kind, payload = RowKind(stored[:1].decode()), stored[1:]
     if kind is RowKind.CONFIRMED:
         text, payload = payload.split(b"\n\n", 1)

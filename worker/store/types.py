@@ -24,6 +24,10 @@ class JobLostError(StoreError):
     """The job belonged to a store that has since been emptied; nothing of it is left."""
 
 
+class JobDamagedError(StoreError):
+    """What the store holds of the job is not what was written there."""
+
+
 class RequestConflictError(StoreError):
     """The client used this request id before, with other content."""
 
