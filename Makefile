@@ -77,7 +77,7 @@ COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --
 
 lock: ## Choose the newest versions that fit pyproject.toml; needs uv
 	$(COMPILE) --upgrade --extra dev pyproject.toml -o requirements.lock
-	$(COMPILE) -c requirements.lock --no-annotate pyproject.toml -o deploy/runtime.lock
+	$(COMPILE) -c requirements.lock --no-annotate --extra tracing pyproject.toml -o deploy/runtime.lock
 	echo hatchling | $(COMPILE) -c requirements.lock --no-annotate - -o deploy/build.lock
 
 clean: ## Remove what was built, .venv included

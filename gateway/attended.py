@@ -14,6 +14,7 @@ from gateway.kinds import analysis
 from gateway.status import NoWorker
 from tilewarp.v1 import analysis_pb2, jobs_pb2
 from worker.store import AsyncStore, JobClass, JobId, NewJob
+from worker.tracing import show_trace
 
 KEEP_SECONDS = 10.0
 """Time to fetch the last results; the job is removed as soon as that is done."""
@@ -42,6 +43,7 @@ def make_job(limits: analysis_pb2.Limits, job_class: JobClass, client: str, tota
         engine_version=ENGINE_VERSION,
         rules_version=RULES_VERSION,
         api_key=find_key_id(),
+        trace=show_trace(),
     )
 
 

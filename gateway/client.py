@@ -17,6 +17,7 @@ import grpc.aio
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
+from opentelemetry import propagate
 
 from gateway.feed import Feed, Position
 from tilewarp.v1 import (
@@ -85,7 +86,7 @@ class Client:
         else:
             self._channel = grpc.aio.secure_channel(target, tls, options=OPTIONS)
         given = ((CLIENT_METADATA, name), (KEY_METADATA, key and f"Bearer {key}"))
-        self._metadata = tuple((metadata, text) for metadata, text in given if text is not None)
+        self._own_metadata = tuple((name, text) for name, text in given if text is not None)
         self.patience = patience
         """Seconds to go on trying without progress, for the calls to come."""
         self._rules: Any = rules_pb2_grpc.RulesServiceStub(self._channel)
@@ -106,6 +107,13 @@ class Client:
     ) -> None:
         """Close the connection."""
         await self._channel.close()
+
+    @property
+    def _metadata(self) -> tuple[tuple[str, str], ...]:
+        """Who calls, and the trace that the call belongs to, if there is one."""
+        trace: dict[str, str] = {}
+        propagate.inject(trace)
+        return (*self._own_metadata, *trace.items())
 
     async def is_serving(self) -> bool:
         """Return whether the gateway says that it serves; asked once, whatever the patience.

@@ -9,18 +9,20 @@ from typing import Any
 import grpc
 import grpc.aio
 from grpc_status import rpc_status
+from opentelemetry.trace import Span
 from prometheus_client import Gauge, Histogram
 
 from gateway.auth import Door
 from gateway.callers import api_key
 from gateway.status import TooManyStreams, find_status
+from worker.tracing import begin_call
 
 # Services of other packages (health, reflection) answer for themselves.
 OWN_METHODS = "/tilewarp."
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Lets calls in, turns exceptions of services into statuses, bounds streams, times each call.
+    """Lets calls in, turns exceptions into statuses, bounds streams, times and traces each call.
 
     A streaming call above `max_streams` ends with TooManyStreams; other calls, and those of other
     packages such as health, are not bounded.
@@ -75,7 +77,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         admit: Callable[[str, Any], AbstractAsyncContextManager[None]],
     ) -> Any:
         async def call(request: Any, context: Any) -> Any:
-            began = time.perf_counter()
+            began, span = time.perf_counter(), _begin_span(method, context)
             code = grpc.StatusCode.OK
             try:
                 async with admit(method, context):
@@ -88,13 +90,13 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 code = status.code
                 await context.abort_with_status(status)
             finally:
-                self._observe(method, code, began)
+                self._observe(method, code, began, span)
 
         return call
 
     def _wrap_stream(self, method: str, behaviour: Any) -> Any:
         async def call(request: Any, context: Any) -> AsyncIterator[Any]:
-            began = time.perf_counter()
+            began, span = time.perf_counter(), _begin_span(method, context)
             code = grpc.StatusCode.OK
             try:
                 # Closed here, not whenever it is collected: what it has begun ends with the call.
@@ -112,7 +114,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 code = status.code
                 await context.abort_with_status(status)
             finally:
-                self._observe(method, code, began)
+                self._observe(method, code, began, span)
 
         return call
 
@@ -142,5 +144,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         finally:
             self._streams -= 1
 
-    def _observe(self, method: str, code: grpc.StatusCode, began: float) -> None:
+    def _observe(self, method: str, code: grpc.StatusCode, began: float, span: Span) -> None:
         self._latency.labels(method, code.name).observe(time.perf_counter() - began)
+        span.set_attribute("rpc.grpc.status_code", code.value[0])
+        span.end()
+
+
+def _begin_span(method: str, context: Any) -> Span:
+    return begin_call(method.removeprefix("/"), dict(context.invocation_metadata()))

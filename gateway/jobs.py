@@ -31,6 +31,7 @@ from worker.store import (
     RowKind,
 )
 from worker.store.parse import UNREADABLE_ROW
+from worker.tracing import show_trace
 
 PREFIX = "jobs/"
 ID_CHARACTERS = frozenset(string.ascii_letters + string.digits + "-")
@@ -109,6 +110,7 @@ async def submit(
                 engine_version=ENGINE_VERSION,
                 rules_version=RULES_VERSION,
                 api_key=find_key_id(),
+                trace=show_trace(),
             )
         )
     except RequestConflictError:

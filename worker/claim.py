@@ -26,6 +26,7 @@ from worker.metrics import WorkerMetrics
 from worker.runner import UnitRunner
 from worker.settings import Settings
 from worker.store import Claim, ClaimedUnit, ClaimState, Finished, Store
+from worker.tracing import traced
 
 HUNG_EXIT_CODE = 70
 """How a process ends itself when its search hangs."""
@@ -102,7 +103,10 @@ class ClaimRun:
         """Run a unit; what goes wrong in it is a failed attempt, and the others go on."""
         place = self._place | {"unit": unit.index}
         try:
-            finished = self._runner.run(self._claim.spec, unit)
+            with traced("search", **place) as span:
+                finished = self._runner.run(self._claim.spec, unit)
+                if finished is not None:
+                    span.set_attribute("tilewarp.nodes", finished.nodes)
         except Exception as error:
             log.exception("unit %(unit)d of job %(job)s failed", place, extra=place)
             cause = f"{type(error).__name__}: {error}"[:MAX_CAUSE]

@@ -27,6 +27,7 @@ from worker.metrics import serve_metrics
 from worker.settings import Settings
 from worker.store import Store, WorkerInfo
 from worker.tasks import register_tasks
+from worker.tracing import check_tracing
 from worker.trial import Trials
 from worker.warmup import warm_up
 
@@ -49,9 +50,11 @@ def run(settings: Settings) -> int:
 
     Waits for the store to be there, warms the kernels, then takes tickets with `workers` processes.
     SIGTERM hands running units back and ends soon; so it does when its processes can search
-    nothing. Raises EvictingPolicyError if the store may lose what it is given.
+    nothing. Raises EvictingPolicyError if the store may lose what it is given, and TracingError if
+    traces are wanted and cannot be made.
     """
     configure_logging(settings)
+    check_tracing(settings)
     _wait_for_store(settings)
     warm_up()
     slots = settings.workers or os.cpu_count() or 1

@@ -112,6 +112,12 @@ class Settings:
     worker_ttl: float = _setting(
         6.0, "seconds after its last sign until a worker counts as gone", 1
     )
+    traces: str = _setting(
+        "",
+        "URL of an OpenTelemetry collector that takes traces by OTLP over HTTP; empty: none",
+        form="http:// or https://",
+        pattern=r"(https?://.+)?",
+    )
     log_level: str = _setting(
         "INFO",
         "DEBUG, INFO, WARNING or ERROR",

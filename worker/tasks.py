@@ -19,6 +19,7 @@ from worker.runner import UnitRunner
 from worker.settings import Settings
 from worker.store import Store
 from worker.tickets import CANARY, TAKE_TICKET
+from worker.tracing import configure_tracing, continued, traced
 from worker.trial import Trials
 
 log = logging.getLogger(__name__)
@@ -79,6 +80,7 @@ class Child:
         self._metrics = metrics
         self._is_stopping = is_stopping
         self._store = Store(settings)
+        configure_tracing(settings, "worker")
         self._runners = runners
 
     def take_ticket(self) -> None:
@@ -99,14 +101,15 @@ class Child:
                 if runner is None:
                     self._store.abandon(claim, f"no worker knows the kind {claim.kind!r}")
                     continue
-                ClaimRun(
-                    self._store,
-                    runner,
-                    self._metrics,
-                    self._settings,
-                    self._is_stopping,
-                    claim,
-                ).run()
+                with continued(claim.trace), traced("claim", job=claim.job_id):
+                    ClaimRun(
+                        self._store,
+                        runner,
+                        self._metrics,
+                        self._settings,
+                        self._is_stopping,
+                        claim,
+                    ).run()
                 if time.monotonic() > deadline and self._leave_ticket():
                     return
             self._leave_ticket()

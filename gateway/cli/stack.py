@@ -84,16 +84,18 @@ def gateway(**given: str | None) -> None:
     from gateway.listening import ListenError
     from gateway.server import run_gateway
     from worker.store import EvictingPolicyError
+    from worker.tracing import TracingError, configure_tracing
 
     settings = read_settings(**given)
     configure_logging(settings)
     try:
+        configure_tracing(settings, "gateway")
         number = asyncio.run(
             run_gateway(settings, lambda address: click.echo(f"listening {address}"))
         )
     except ListenError as error:
         raise WrongInput(str(error)) from error
-    except (EvictingPolicyError, RuntimeError) as error:
+    except (EvictingPolicyError, TracingError, RuntimeError) as error:
         raise click.ClickException(str(error)) from error
     _exit_after(number)
 
@@ -105,11 +107,12 @@ def worker(workers: int | None, redis_url: str | None) -> None:
     """Run a worker host on a Redis that is there already."""
     from worker.host import run
     from worker.store import EvictingPolicyError
+    from worker.tracing import TracingError
 
     settings = read_settings(workers=workers, redis_url=redis_url)
     try:
         sys.exit(run(settings))
-    except EvictingPolicyError as error:
+    except (EvictingPolicyError, TracingError) as error:
         raise click.ClickException(str(error)) from error
 
 

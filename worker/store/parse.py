@@ -77,6 +77,7 @@ def format_new_job(job: NewJob) -> list[str | bytes | int]:
         *("labels", json.dumps(dict(job.labels)), "request_id", job.request_id),
         *("keep_ms", int(job.keep * 1000), "needs_all", int(job.needs_all)),
         *("engine_version", job.engine_version, "rules_version", job.rules_version),
+        *(("trace", job.trace) if job.trace else ()),
     ]
 
 

@@ -89,18 +89,20 @@ class Store:
         )
         if answer is None:
             return None
-        token, job_id, kind, spec, indexes, units, attempts, counted, attended, audit = answer
+        token, job_id, kind, spec, indexes, units, attempts, counted, *rest = answer
+        attended, audit, trace = rest
         return Claim(
             int(token),
             JobId(job_id.decode()),
             kind.decode(),
             spec,
             [
-                ClaimedUnit(UnitIndex(index), *rest)
-                for index, *rest in zip(indexes, units, attempts, counted, strict=True)
+                ClaimedUnit(UnitIndex(index), *unit)
+                for index, *unit in zip(indexes, units, attempts, counted, strict=True)
             ],
             is_attended=attended != b"",
             is_audit=audit == 1,
+            trace=trace.decode(errors="replace"),
             worker=worker,
         )
 

@@ -108,6 +108,8 @@ class NewJob:
     rules_version: str
     api_key: str = ""
     """The id of the API key whose quotas it counts against; empty: none."""
+    trace: str = ""
+    """The span of the call that made it, as W3C's `traceparent`; empty: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,6 +246,8 @@ class Claim:
     """Whether somebody waits to be told of its progress."""
     is_audit: bool
     """Whether it finds a result again: that is neither cached nor audited."""
+    trace: str
+    """The trace its job belongs to, as `NewJob` says."""
 
 
 class ClaimState(StrEnum):

@@ -5,7 +5,8 @@
 -- ARGV: worker, its engine's and its rules' version, lease in ms, microseconds of work wanted, most
 -- units.
 -- Returns nothing, or {token, job id, kind, spec, {index...}, {unit...}, {attempt...}, {times counted
--- before...}, 1 if somebody attends the job or '', 1 if it is an audit}.
+-- before...}, 1 if somebody attends the job or '', 1 if it is an audit, the trace it
+-- belongs to or ''}.
 local worker, engine, rules, lease = unpack(ARGV, 1, 4)
 local wanted_us, most = tonumber(ARGV[5]), tonumber(ARGV[6])
 
@@ -153,7 +154,8 @@ call('HSET', 'tw:claim:' .. token, 'job', id, 'class', class, 'worker', worker,
 call('ZADD', 'tw:claims', text(now + lease), token)
 call('HINCRBY', 'tw:load', 'claimed:' .. class, #indexes)
 
-local kind, spec, state, attended = unpack(job_fields(id, 'kind', 'spec', 'state', 'attended'))
+local kind, spec, state, attended, trace =
+  unpack(job_fields(id, 'kind', 'spec', 'state', 'attended', 'trace'))
 if state == 'QUEUED' then
   set_state(id, 'RUNNING')
   call('HSET', job_key(id), 'started_ms', text(now))
@@ -161,4 +163,4 @@ if state == 'QUEUED' then
 end
 add_claimable(id, -#indexes)
 return {token, id, kind, spec, indexes, units, attempts, counted, attended or '',
-  is_audit(id) and 1 or 0}
+  is_audit(id) and 1 or 0, trace or ''}
