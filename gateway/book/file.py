@@ -210,7 +210,7 @@ def _load(connection: sqlite3.Connection, path: Path) -> tuple[Book, int]:
             header = _read_header(facts)
             positions = connection.execute("SELECT * FROM positions ORDER BY number").fetchall()
             moves = connection.execute("SELECT * FROM moves ORDER BY position, move").fetchall()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's own message may be no text
         raise BookError(f"it is damaged or no book: {error}") from error
     total = _add_digests(positions) + _add_digests(moves)
     wanted = _make_facts(header, facts["engine_version"], total)["checksum"]

@@ -180,6 +180,13 @@ def test_truncated_files(path: Path, whole: bytes) -> None:
     refuses(path, "truncated or extended")
 
 
+def test_a_schema_that_is_no_text(path: Path, whole: bytes) -> None:
+    """SQLite tells of it with the bytes themselves."""
+    assert b"CREATE TABLE positions" in whole
+    path.write_bytes(whole.replace(b"CREATE TABLE positions", b"CREATE \x8aABLE positions"))
+    refuses(path, "it is damaged or no book")
+
+
 def test_an_altered_byte_is_noticed_or_changes_nothing(path: Path, whole: bytes) -> None:
     """Some bytes of a file stand for nothing, such as those between rows."""
     rng = random.Random(1)
