@@ -13,9 +13,18 @@ from gateway import doctor
 from gateway.cli.doctor import doctor as command
 from gateway.doctor import Finding, Health
 from gateway.server import Gateway
+from tests.integration.cluster import until
 from tilewarp.v1 import analysis_pb2, jobs_pb2
 from worker.settings import Settings
-from worker.store import Disagreement, GatewayInfo, ServerFacts, Totals, Verdict, WorkerInfo
+from worker.store import (
+    AsyncStore,
+    Disagreement,
+    GatewayInfo,
+    ServerFacts,
+    Totals,
+    Verdict,
+    WorkerInfo,
+)
 
 FACTS = ServerFacts(
     version="7.2.4",
@@ -131,6 +140,13 @@ async def test_a_deployment_without_workers_is_wrong(
     running: Gateway, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.cli.doctor.CANARY_SECONDS", 0.1)
+    store = AsyncStore(settings)
+
+    async def is_announced() -> bool:
+        return bool(await store.deployment.gateways())
+
+    await until(is_announced, 60)
+    await store.close()
     result = await run("--redis", settings.redis_url, "--gateway", running.address)
     assert result.exit_code == 1
     found = healths(result)
