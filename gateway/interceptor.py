@@ -8,13 +8,14 @@ from typing import Any
 
 import grpc
 import grpc.aio
+from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 from opentelemetry.trace import Span
 from prometheus_client import Gauge, Histogram
 
 from gateway.auth import Door
 from gateway.callers import api_key
-from gateway.status import TooManyStreams, find_status
+from gateway.status import FieldFault, InvalidRequest, TooManyStreams, find_status
 from worker.tracing import begin_call
 
 # Services of other packages (health, reflection) answer for themselves.
@@ -53,13 +54,15 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         method = handler_call_details.method
         if handler is None or not method.startswith(OWN_METHODS):
             return handler
+        read = _Reader(handler)
         if handler.response_streaming:
             make = (
                 grpc.stream_stream_rpc_method_handler
                 if handler.request_streaming
                 else grpc.unary_stream_rpc_method_handler
             )
-            behaviour = self._wrap_stream(method, handler.stream_stream or handler.unary_stream)
+            inner = handler.stream_stream or handler.unary_stream
+            behaviour = self._wrap_stream(method, inner, read)
         else:
             make = (
                 grpc.stream_unary_rpc_method_handler
@@ -67,13 +70,15 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 else grpc.unary_unary_rpc_method_handler
             )
             admit = self._admit_stream if handler.request_streaming else self._admit
-            behaviour = self._wrap_unary(method, handler.stream_unary or handler.unary_unary, admit)
-        return make(behaviour, handler.request_deserializer, handler.response_serializer)
+            inner = handler.stream_unary or handler.unary_unary
+            behaviour = self._wrap_unary(method, inner, read, admit)
+        return make(behaviour, None, handler.response_serializer)
 
     def _wrap_unary(
         self,
         method: str,
         behaviour: Any,
+        read: "_Reader",
         admit: Callable[[str, Any], AbstractAsyncContextManager[None]],
     ) -> Any:
         async def call(request: Any, context: Any) -> Any:
@@ -81,7 +86,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
             code = grpc.StatusCode.OK
             try:
                 async with admit(method, context):
-                    return await behaviour(request, context)
+                    return await behaviour(read(request), context)
             except asyncio.CancelledError:
                 code = grpc.StatusCode.CANCELLED
                 raise
@@ -94,7 +99,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
         return call
 
-    def _wrap_stream(self, method: str, behaviour: Any) -> Any:
+    def _wrap_stream(self, method: str, behaviour: Any, read: "_Reader") -> Any:
         async def call(request: Any, context: Any) -> AsyncIterator[Any]:
             began, span = time.perf_counter(), _begin_span(method, context)
             code = grpc.StatusCode.OK
@@ -102,7 +107,7 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 # Closed here, not whenever it is collected: what it has begun ends with the call.
                 async with (
                     self._admit_stream(method, context),
-                    aclosing(behaviour(request, context)) as responses,
+                    aclosing(behaviour(read(request), context)) as responses,
                 ):
                     async for response in responses:
                         yield response
@@ -152,3 +157,31 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
 def _begin_span(method: str, context: Any) -> Span:
     return begin_call(method.removeprefix("/"), dict(context.invocation_metadata()))
+
+
+class _Reader:
+    """Reads what a method is sent, once its caller is let in.
+
+    gRPC itself would read it before, and tell a caller of Python's classes.
+    """
+
+    def __init__(self, handler: Any) -> None:
+        self._is_stream = handler.request_streaming
+        self._deserialize = handler.request_deserializer
+
+    def __call__(self, request: Any) -> Any:
+        """Return the message of bytes, or the messages of a stream of them.
+
+        Raises InvalidRequest, in a stream when its turn comes.
+        """
+        return self._read_all(request) if self._is_stream else self._read(request)
+
+    def _read(self, data: bytes) -> Any:
+        try:
+            return self._deserialize(data)
+        except DecodeError:
+            raise InvalidRequest([FieldFault("request", "not a message of this method")]) from None
+
+    async def _read_all(self, stream: AsyncIterator[bytes]) -> AsyncIterator[Any]:
+        async for data in stream:
+            yield self._read(data)
