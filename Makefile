@@ -53,7 +53,8 @@ check: install ## Check format, lint, types, import rules, the wire contract and
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec deploy/compose.yaml
 	$(BIN)/kubernetes-validate --strict --quiet --no-warn deploy/kubernetes/*.yaml
 	@! command -v systemd-analyze >/dev/null || $(verify_units)
-	@! command -v promtool >/dev/null || promtool check config deploy/prometheus/prometheus.yaml
+	@! command -v promtool >/dev/null || { promtool check config deploy/prometheus/prometheus.yaml && \
+		promtool test rules tests/deploy/alerts.yaml; }
 
 # The units start what stands in /opt/tilewarp; here it stands in this folder.
 verify_units = { rm -rf .units-check && mkdir .units-check && \

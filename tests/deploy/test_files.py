@@ -74,6 +74,18 @@ def test_the_autoscaler_scales_the_workers() -> None:
     assert all(isinstance(value, str) for value in trigger["metadata"].values())
 
 
+def test_each_alert_is_seen_to_fire_and_to_be_silent() -> None:
+    """By `promtool test rules`, where there is one."""
+    (rules,) = read_yaml("prometheus/alerts.yaml")
+    names = {rule["alert"] for rule in rules["groups"][0]["rules"]}
+    (seen,) = read_yaml("../tests/deploy/alerts.yaml")
+    silent, *_, firing = seen["tests"]
+    assert {case["alertname"] for case in silent["alert_rule_test"]} == names
+    (query,) = firing["promql_expr_test"]
+    fired = {re.sub(r'.*"(\w+)".*', r"\1", sample["labels"]) for sample in query["exp_samples"]}
+    assert fired == names
+
+
 def test_kustomize_knows_every_file() -> None:
     (kustomization,) = read_yaml("kubernetes/kustomization.yaml")
     files = {file.name for file in (DEPLOY / "kubernetes").iterdir()} - {"kustomization.yaml"}
