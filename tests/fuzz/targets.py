@@ -98,7 +98,7 @@ def book_file(data: bytes) -> None:
 
 def proof(data: bytes) -> None:
     """Check a proof; what is no gzip file is first made one, so that its lines are reached."""
-    with suppress(ValueError, AttributeError, RecursionError):
+    with suppress(ValueError, AttributeError, TypeError, RecursionError):
         if json.loads(data.split(b"\n", 1)[0]).get("plies", 0) > MAX_PROOF_HEADER:
             return
     for content in (data, gzip.compress(data, 1)):
