@@ -24,9 +24,9 @@ import numpy as np
 from core.engine import Engine
 from core.games import GAMES
 from core.limits import Limits
+from core.match.openings import choose_opening, replay
 from core.record import Record
 from core.score import MATE, Score
-from gateway.match.openings import choose_opening, replay
 
 MAX_PLIES = 300
 # A game is won by whoever is so many centipawns ahead for so many plies, by both sides' searches.

@@ -10,11 +10,12 @@ import click
 
 from core.adjudication import Terms
 from core.games import VARIANTS
+from core.match.game import Game
 from gateway.cli.errors import WrongInput
 from gateway.cli.options import terms_options
 from gateway.cli.rows import dump
+from gateway.match.control import TimeControl
 from gateway.match.engines import CODECUP, Spec, parse_spec
-from gateway.match.game import Game, TimeControl
 from gateway.match.log import LogError, MatchLog, make_header
 from gateway.match.program import Keeper, ProgramFault
 from gateway.match.rating import Sprt, find_elo_bounds, find_share

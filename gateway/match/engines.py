@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from core.match.game import Answer
 from core.records.moves import format_codecup, parse_codecup
 from core.score import Score
 from gateway.book.book import BookError
@@ -45,15 +46,6 @@ class Spec:
     protocol: str
     command: tuple[str, ...]
     options: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An engine's move, the score it gave for itself, and the wall time that it took."""
-
-    move: str
-    score: Score | None
-    seconds: float
 
 
 class PlayingEngine(Protocol):

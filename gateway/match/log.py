@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from core.jit import CACHE_DIRECTORY
+from core.match.game import Game
 from core.records import (
     UNFINISHED,
     GameRecord,
@@ -15,7 +16,6 @@ from core.records import (
     format_object,
     parse_object,
 )
-from gateway.match.game import Game
 from gateway.match.tournament import Plan, Round
 
 FORMAT = 2

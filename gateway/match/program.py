@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 from types import TracebackType
 
+from core.match.game import PlayerFault
 from core.notation import escape_text
 
 # Kills the groups that it was told of when its standard input ends: also when we are killed.
@@ -34,7 +35,7 @@ _LAST_WORDS = 4096
 _LAST_GASP_SECONDS = 0.5
 
 
-class ProgramFault(Exception):
+class ProgramFault(PlayerFault):
     """A program did not do what it must; the text says what, for people to read."""
 
 

@@ -1,16 +1,16 @@
 """A match of two engines: games side by side, until all are played or a test decides."""
 
 import queue
-import random
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from core.adjudication import Terms
+from core.match.game import Game, forfeit
+from core.match.openings import choose_pair_opening, replay
 from core.records import DRAWN, WON
+from gateway.match.control import TimeControl, play_timed_game
 from gateway.match.engines import CODECUP, PlayingEngine, Spec, start_engine
-from gateway.match.game import Game, TimeControl, forfeit, play_game
-from gateway.match.openings import choose_opening, replay
 from gateway.match.program import Keeper, ProgramFault
 from gateway.match.rating import SHARES, Sprt
 
@@ -176,7 +176,8 @@ class _Table:
                 self.close()
                 return forfeit(Game(opening), side, error)
         position = replay(self._plan.variant, opening)
-        game = play_game(position, (players[0], players[1]), self._plan.control, self._plan.terms)
+        engines = (players[0], players[1])
+        game = play_timed_game(position, engines, self._plan.control, self._plan.terms)
         if game.is_forfeit:
             self.close()
         return game
@@ -200,4 +201,4 @@ def _find_opening(plan: Plan, task: Round) -> list[str]:
     """Return a pair's opening; none when an engine's protocol knows no other start."""
     if any(spec.protocol == CODECUP for spec in plan.engines):
         return []
-    return choose_opening(plan.variant, random.Random(f"{plan.seed}:{task.pair}"))
+    return choose_pair_opening(plan.variant, plan.seed, task.pair)

@@ -11,8 +11,8 @@ import pytest
 
 from core.adjudication import Terms
 from core.position import Position
+from gateway.match.control import TimeControl, play_timed_game
 from gateway.match.engines import parse_spec, start_engine
-from gateway.match.game import TimeControl, play_game
 from gateway.match.program import Keeper, ProgramFault
 
 COMMAND = (sys.executable, "-P", "-m", "gateway.cli")
@@ -75,7 +75,7 @@ def test_two_players_play_a_whole_game(variant: str) -> None:
     player = parse_spec(f"codecup:{' '.join(COMMAND)} player {variant} --clock 1", "", variant)
     with Keeper() as keeper:
         players = start_engine(player, keeper), start_engine(player, keeper)
-        game = play_game(Position(variant), players, TimeControl(None, None, 100, 0), TERMS)
+        game = play_timed_game(Position(variant), players, TimeControl(None, None, 100, 0), TERMS)
         for engine in players:
             engine.close()
     assert not game.is_forfeit, game.reason
@@ -130,8 +130,8 @@ def test_a_program_that_is_called_for_each_move_plays(tmp_path: Path) -> None:
         for engine in engines:
             engine.begin_game()
         control = TimeControl(nodes=None, movetime=50, clock=None, grace=60_000)
-        game = play_game(Position("caissa"), (engines[0], engines[1]), control, TERMS)
-        refused = play_game(
+        game = play_timed_game(Position("caissa"), (engines[0], engines[1]), control, TERMS)
+        refused = play_timed_game(
             Position("caissa"), (engines[0], engines[1]), TimeControl(10, None, None, 0), TERMS
         )
         for engine in engines:

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from core.adjudication import Terms
+from core.match.game import Game
 from core.position import Position
 from core.score import Score
 from gateway.book.book import make_header
 from gateway.book.file import BookFile
+from gateway.match.control import TimeControl, play_timed_game
 from gateway.match.engines import Spec, parse_spec, start_engine
-from gateway.match.game import Game, TimeControl, play_game
 from gateway.match.program import Keeper, ProgramFault
 from tests.match.fakes import MATE, fake, wait_until_gone
 
@@ -35,7 +36,7 @@ def play(keeper: Keeper, white: Spec, black: Spec, control: TimeControl = MOVETI
     try:
         for engine in engines:
             engine.begin_game()
-        return play_game(Position("caissa"), engines, control, TERMS)
+        return play_timed_game(Position("caissa"), engines, control, TERMS)
     finally:
         for engine in engines:
             engine.close()

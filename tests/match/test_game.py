@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from core.adjudication import Terms
+from core.match.game import Answer, Game
 from core.position import Position
 from core.score import Score
-from gateway.match.engines import Answer
-from gateway.match.game import Game, TimeControl, play_game
+from gateway.match.control import TimeControl, play_timed_game
 
 
 @dataclass
@@ -39,7 +39,7 @@ def play(white: list[int], black: list[int], terms: Terms) -> Game:
     position.push("e2e4")
     position.push("e7e5")
     control = TimeControl(nodes=10, movetime=None, clock=None, grace=0)
-    return play_game(position, (Player(white), Player(black)), control, terms)
+    return play_timed_game(position, (Player(white), Player(black)), control, terms)
 
 
 def test_a_side_that_thinks_it_has_lost_loses() -> None:

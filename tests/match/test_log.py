@@ -8,10 +8,11 @@ import pytest
 
 from core.adjudication import Terms
 from core.jit import CACHE_DIRECTORY
+from core.match.game import Game
 from core.records import BrokenRecord, GameRecord, read_records
 from core.score import Score
+from gateway.match.control import TimeControl
 from gateway.match.engines import parse_spec
-from gateway.match.game import Game, TimeControl
 from gateway.match.log import LogError, MatchLog, make_header
 from gateway.match.rating import Sprt
 from gateway.match.tournament import Plan, Round

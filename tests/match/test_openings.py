@@ -6,8 +6,7 @@ import pytest
 
 from core.engine import Engine
 from core.limits import Limits
-from core.position import Position
-from gateway.match.openings import (
+from core.match.openings import (
     LONGEST,
     MAX_LEAD,
     SEARCH_NODES,
@@ -15,6 +14,7 @@ from gateway.match.openings import (
     choose_opening,
     replay,
 )
+from core.position import Position
 
 
 @pytest.mark.parametrize("variant", ["chakra", "caissa", "caissa-codecup"])

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from core.adjudication import Terms
+from core.match.game import Game
+from gateway.match.control import TimeControl
 from gateway.match.engines import Spec, parse_spec
-from gateway.match.game import Game, TimeControl
 from gateway.match.program import Keeper, ProgramFault
 from gateway.match.rating import Sprt
 from gateway.match.tournament import Plan, Round, Standing, find_identities, play_match
