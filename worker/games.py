@@ -1,9 +1,10 @@
-"""Games and verdicts, from the wire and to it."""
+"""Games, terms and verdicts, from the wire and to it."""
 
 from core.adjudication import Evidence, Terms, Verdict
+from core.match.game import Game
 from core.records import GameRecord, RecordedMove
 from core.score import Score
-from tilewarp.v1 import adjudication_pb2, analysis_pb2, position_pb2
+from tilewarp.v1 import adjudication_pb2, analysis_pb2, match_pb2, position_pb2
 
 
 def read_game(game: adjudication_pb2.Game) -> GameRecord:
@@ -18,14 +19,52 @@ def find_last_position(game: adjudication_pb2.Game) -> position_pb2.Position:
 
 
 def _read_move(played: adjudication_pb2.PlayedMove) -> RecordedMove:
-    depth = played.depth if played.HasField("depth") else None
-    match played.score.WhichOneof("value"):
+    score = _read_score(played.score)
+    has_depth = score is not None and played.HasField("depth")
+    return RecordedMove(played.move, score, played.depth if has_depth else None)
+
+
+def _read_score(score: analysis_pb2.Score) -> Score | None:
+    match score.WhichOneof("value"):
         case "mate":
-            return RecordedMove(played.move, Score(mate=played.score.mate), depth)
+            return Score(mate=score.mate)
         case "centipawns":
-            return RecordedMove(played.move, Score(cp=played.score.centipawns), depth)
+            return Score(cp=score.centipawns)
         case _:
-            return RecordedMove(played.move)
+            return None
+
+
+def _format_score(score: Score) -> analysis_pb2.Score:
+    message = analysis_pb2.Score(bound=analysis_pb2.BOUND_EXACT)
+    if score.mate is not None:
+        message.mate = score.mate
+    else:
+        message.centipawns = score.cp or 0
+    return message
+
+
+def format_played_game(game: Game, variant: str) -> match_pb2.PlayedGame:
+    """Return the message of a game that was played; `read_played_game` reads it."""
+    record = adjudication_pb2.Game(variant=variant, result=game.result)
+    for move in game.opening:
+        record.moves.add(move=move)
+    for move, score, seconds in zip(game.moves, game.scores, game.seconds, strict=True):
+        played = record.moves.add(move=move, score=None if score is None else _format_score(score))
+        played.time.FromMicroseconds(round(seconds * 1_000_000))
+    return match_pb2.PlayedGame(record=record, reason=game.reason)
+
+
+def read_played_game(played: match_pb2.PlayedGame, opening: int) -> Game:
+    """Return a game that was played, the first `opening` moves of which are its opening."""
+    moves = played.record.moves
+    return Game(
+        opening=[one.move for one in moves[:opening]],
+        moves=[one.move for one in moves[opening:]],
+        scores=[_read_score(one.score) for one in moves[opening:]],
+        seconds=[one.time.ToMicroseconds() / 1_000_000 for one in moves[opening:]],
+        result=played.record.result,
+        reason=played.reason,
+    )
 
 
 def read_terms(terms: adjudication_pb2.AdjudicationTerms) -> Terms:
@@ -34,6 +73,19 @@ def read_terms(terms: adjudication_pb2.AdjudicationTerms) -> Terms:
         resign_score=terms.resign_score,
         resign_count=terms.resign_count,
         is_two_sided=terms.two_sided,
+        draw_score=terms.draw_score,
+        draw_count=terms.draw_count,
+        draw_after=terms.draw_after,
+        max_plies=terms.max_plies,
+    )
+
+
+def format_terms(terms: Terms) -> adjudication_pb2.AdjudicationTerms:
+    """Return the message of terms."""
+    return adjudication_pb2.AdjudicationTerms(
+        resign_score=terms.resign_score,
+        resign_count=terms.resign_count,
+        two_sided=terms.is_two_sided,
         draw_score=terms.draw_score,
         draw_count=terms.draw_count,
         draw_after=terms.draw_after,
@@ -63,11 +115,9 @@ def format_verdict(verdict: Verdict) -> adjudication_pb2.Adjudication:
 
 
 def _format_evidence(evidence: Evidence) -> adjudication_pb2.ScoreEvidence:
-    score = analysis_pb2.Score(bound=analysis_pb2.BOUND_EXACT)
-    if evidence.score.mate is not None:
-        score.mate = evidence.score.mate
-    else:
-        score.centipawns = evidence.score.cp or 0
     return adjudication_pb2.ScoreEvidence(
-        ply=evidence.ply, score=score, depth=evidence.depth, nodes=evidence.nodes
+        ply=evidence.ply,
+        score=_format_score(evidence.score),
+        depth=evidence.depth,
+        nodes=evidence.nodes,
     )

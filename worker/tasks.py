@@ -14,6 +14,7 @@ from worker.app import publish_tickets
 from worker.claim import ClaimRun
 from worker.engine import Analyst
 from worker.metrics import WorkerMetrics
+from worker.pairs import PairPlayer
 from worker.perft import PerftRunner
 from worker.runner import UnitRunner
 from worker.settings import Settings
@@ -59,6 +60,7 @@ def make_runners(worker: str) -> dict[str, UnitRunner]:
         "analysis": Analyst(worker),
         "adjudication": Adjudicator(worker),
         "perft": PerftRunner(worker),
+        "match": PairPlayer(worker),
     }
 
 

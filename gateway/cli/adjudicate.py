@@ -21,6 +21,7 @@ from gateway.cli.verdicts import (
 )
 from gateway.client import Client
 from tilewarp.v1 import adjudication_pb2, jobs_pb2
+from worker.games import format_terms
 
 
 @click.command()
@@ -99,17 +100,7 @@ def format_game(record: GameRecord) -> adjudication_pb2.Game:
 def _specify(
     nodes: int | None, depth: int | None, terms: Terms, job_class: jobs_pb2.JobClass.ValueType
 ) -> jobs_pb2.JobSpecification:
-    work = adjudication_pb2.AdjudicationWork(
-        terms=adjudication_pb2.AdjudicationTerms(
-            resign_score=terms.resign_score,
-            resign_count=terms.resign_count,
-            two_sided=terms.is_two_sided,
-            draw_score=terms.draw_score,
-            draw_count=terms.draw_count,
-            draw_after=terms.draw_after,
-            max_plies=terms.max_plies,
-        )
-    )
+    work = adjudication_pb2.AdjudicationWork(terms=format_terms(terms))
     if nodes is not None or depth is not None:
         work.limits.nodes = nodes or 0
         work.limits.depth = depth or 0

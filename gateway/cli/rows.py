@@ -7,6 +7,7 @@ from typing import Any
 
 from google.protobuf import json_format, timestamp_pb2
 
+from gateway.cli.pairs import pair_object, pair_text
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
 
 ROW_HEADER = (
@@ -30,6 +31,8 @@ def row_object(row: jobs_pb2.ResultRow, line: int | None) -> dict[str, Any]:
         return {**place, "fen": row.fen, "error": error}
     if row.HasField("perft"):
         return {**place, "fen": row.fen, **_perft_object(row.perft)}
+    if row.HasField("pair"):
+        return {**place, "fen": row.fen, **pair_object(row.pair)}
     provenance = provenance_object(row.analysis.provenance)
     return {**place, "fen": row.fen, **analysis_object(row.analysis), "provenance": provenance}
 
@@ -114,6 +117,8 @@ def row_text(row: jobs_pb2.ResultRow, line: int) -> str:
         return f"{line:>6} error: {error}"
     if row.HasField("perft"):
         return f"{line:>6} {row.perft.multiplicity} x {row.perft.count}: {row.fen}"
+    if row.HasField("pair"):
+        return f"{line:>6} {pair_text(row.pair)}: {row.fen}"
     result = row.analysis
     said = [" ".join(one.moves[:SHOWN_MOVES]) for one in result.lines]
     first = said[0] if said else outcome_name(result.outcome) or ""
@@ -194,6 +199,7 @@ def job_object(job: jobs_pb2.Job) -> dict[str, Any]:
         "limits": limits,
         **({"terms": terms} if is_of_games else {}),
         **(_perft_job_object(job) if specification.HasField("perft") else {}),
+        **(_match_job_object(job) if specification.HasField("match") else {}),
         "total": job.counts.total,
         "done": job.counts.done,
         "cached": job.counts.cached,
@@ -216,6 +222,10 @@ def _perft_job_object(job: jobs_pb2.Job) -> dict[str, Any]:
     work = job.specification.perft
     asked = json_format.MessageToDict(work, always_print_fields_with_no_presence=True)
     return {"perft": asked, "perft_count": int(job.perft_count) if job.perft_count else None}
+
+
+def _match_job_object(job: jobs_pb2.Job) -> dict[str, Any]:
+    return {"match": json_format.MessageToDict(job.specification.match)}
 
 
 def job_text(job: jobs_pb2.Job) -> str:

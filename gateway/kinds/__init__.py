@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gateway.kinds import adjudication, analysis, perft
+from gateway.kinds import adjudication, analysis, match, perft
 from gateway.kinds.kind import Kind, Submission
 from tilewarp.v1 import jobs_pb2
 
@@ -10,6 +10,7 @@ KINDS: Mapping[str, Kind] = {
     analysis.NAME: analysis,
     adjudication.NAME: adjudication,
     perft.NAME: perft,
+    match.NAME: match,
 }
 
 __all__ = ["KINDS", "Kind", "Submission", "find_kind"]

@@ -26,7 +26,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from tilewarp.v1 import analysis_pb2 as tilewarp_dot_v1_dot_analysis__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1etilewarp/v1/adjudication.proto\x12\x0btilewarp.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1atilewarp/v1/analysis.proto\"\\\n\x04Game\x12\x0f\n\x07variant\x18\x01 \x01(\t\x12\x0b\n\x03\x66\x65n\x18\x02 \x01(\t\x12&\n\x05moves\x18\x03 \x03(\x0b\x32\x17.tilewarp.v1.PlayedMove\x12\x0e\n\x06result\x18\x04 \x01(\t\"[\n\nPlayedMove\x12\x0c\n\x04move\x18\x01 \x01(\t\x12!\n\x05score\x18\x02 \x01(\x0b\x32\x12.tilewarp.v1.Score\x12\x12\n\x05\x64\x65pth\x18\x03 \x01(\x05H\x00\x88\x01\x01\x42\x08\n\x06_depth\"f\n\x10\x41\x64judicationWork\x12-\n\x05terms\x18\x01 \x01(\x0b\x32\x1e.tilewarp.v1.AdjudicationTerms\x12#\n\x06limits\x18\x02 \x01(\x0b\x32\x13.tilewarp.v1.Limits\"\xa1\x01\n\x11\x41\x64judicationTerms\x12\x14\n\x0cresign_score\x18\x01 \x01(\x05\x12\x14\n\x0cresign_count\x18\x02 \x01(\x05\x12\x11\n\ttwo_sided\x18\x03 \x01(\x08\x12\x12\n\ndraw_score\x18\x04 \x01(\x05\x12\x12\n\ndraw_count\x18\x05 \x01(\x05\x12\x12\n\ndraw_after\x18\x06 \x01(\x05\x12\x11\n\tmax_plies\x18\x07 \x01(\x05\"\xc9\x02\n\x0c\x41\x64judication\x12\x0e\n\x06result\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0b\n\x03ply\x18\x03 \x01(\x05\x12\x0f\n\x07\x63\x65rtain\x18\x04 \x01(\x08\x12\x10\n\x08recorded\x18\x05 \x01(\t\x12\x14\n\x0c\x63ontradicted\x18\x06 \x01(\x08\x12\x13\n\x0b\x65xtra_plies\x18\x07 \x01(\x05\x12+\n\x07illegal\x18\x08 \x01(\x0b\x32\x1a.tilewarp.v1.ForbiddenMove\x12,\n\x08\x65vidence\x18\t \x03(\x0b\x32\x1a.tilewarp.v1.ScoreEvidence\x12\r\n\x05nodes\x18\n \x01(\x03\x12\'\n\x04time\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12+\n\nprovenance\x18\x0c \x01(\x0b\x32\x17.tilewarp.v1.Provenance\"M\n\rForbiddenMove\x12\x0c\n\x04move\x18\x01 \x01(\t\x12\x0c\n\x04rule\x18\x02 \x01(\t\x12\x0b\n\x03why\x18\x03 \x01(\t\x12\x13\n\x0blegal_moves\x18\x04 \x03(\t\"{\n\rScoreEvidence\x12\x0b\n\x03ply\x18\x01 \x01(\x05\x12!\n\x05score\x18\x02 \x01(\x0b\x32\x12.tilewarp.v1.Score\x12\x12\n\x05\x64\x65pth\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x12\n\x05nodes\x18\x04 \x01(\x03H\x01\x88\x01\x01\x42\x08\n\x06_depthB\x08\n\x06_nodesb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1etilewarp/v1/adjudication.proto\x12\x0btilewarp.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1atilewarp/v1/analysis.proto\"\\\n\x04Game\x12\x0f\n\x07variant\x18\x01 \x01(\t\x12\x0b\n\x03\x66\x65n\x18\x02 \x01(\t\x12&\n\x05moves\x18\x03 \x03(\x0b\x32\x17.tilewarp.v1.PlayedMove\x12\x0e\n\x06result\x18\x04 \x01(\t\"\x84\x01\n\nPlayedMove\x12\x0c\n\x04move\x18\x01 \x01(\t\x12!\n\x05score\x18\x02 \x01(\x0b\x32\x12.tilewarp.v1.Score\x12\x12\n\x05\x64\x65pth\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\'\n\x04time\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationB\x08\n\x06_depth\"f\n\x10\x41\x64judicationWork\x12-\n\x05terms\x18\x01 \x01(\x0b\x32\x1e.tilewarp.v1.AdjudicationTerms\x12#\n\x06limits\x18\x02 \x01(\x0b\x32\x13.tilewarp.v1.Limits\"\xa1\x01\n\x11\x41\x64judicationTerms\x12\x14\n\x0cresign_score\x18\x01 \x01(\x05\x12\x14\n\x0cresign_count\x18\x02 \x01(\x05\x12\x11\n\ttwo_sided\x18\x03 \x01(\x08\x12\x12\n\ndraw_score\x18\x04 \x01(\x05\x12\x12\n\ndraw_count\x18\x05 \x01(\x05\x12\x12\n\ndraw_after\x18\x06 \x01(\x05\x12\x11\n\tmax_plies\x18\x07 \x01(\x05\"\xc9\x02\n\x0c\x41\x64judication\x12\x0e\n\x06result\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0b\n\x03ply\x18\x03 \x01(\x05\x12\x0f\n\x07\x63\x65rtain\x18\x04 \x01(\x08\x12\x10\n\x08recorded\x18\x05 \x01(\t\x12\x14\n\x0c\x63ontradicted\x18\x06 \x01(\x08\x12\x13\n\x0b\x65xtra_plies\x18\x07 \x01(\x05\x12+\n\x07illegal\x18\x08 \x01(\x0b\x32\x1a.tilewarp.v1.ForbiddenMove\x12,\n\x08\x65vidence\x18\t \x03(\x0b\x32\x1a.tilewarp.v1.ScoreEvidence\x12\r\n\x05nodes\x18\n \x01(\x03\x12\'\n\x04time\x18\x0b \x01(\x0b\x32\x19.google.protobuf.Duration\x12+\n\nprovenance\x18\x0c \x01(\x0b\x32\x17.tilewarp.v1.Provenance\"M\n\rForbiddenMove\x12\x0c\n\x04move\x18\x01 \x01(\t\x12\x0c\n\x04rule\x18\x02 \x01(\t\x12\x0b\n\x03why\x18\x03 \x01(\t\x12\x13\n\x0blegal_moves\x18\x04 \x03(\t\"{\n\rScoreEvidence\x12\x0b\n\x03ply\x18\x01 \x01(\x05\x12!\n\x05score\x18\x02 \x01(\x0b\x32\x12.tilewarp.v1.Score\x12\x12\n\x05\x64\x65pth\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x12\n\x05nodes\x18\x04 \x01(\x03H\x01\x88\x01\x01\x42\x08\n\x06_depthB\x08\n\x06_nodesb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,16 +35,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_GAME']._serialized_start=107
   _globals['_GAME']._serialized_end=199
-  _globals['_PLAYEDMOVE']._serialized_start=201
-  _globals['_PLAYEDMOVE']._serialized_end=292
-  _globals['_ADJUDICATIONWORK']._serialized_start=294
-  _globals['_ADJUDICATIONWORK']._serialized_end=396
-  _globals['_ADJUDICATIONTERMS']._serialized_start=399
-  _globals['_ADJUDICATIONTERMS']._serialized_end=560
-  _globals['_ADJUDICATION']._serialized_start=563
-  _globals['_ADJUDICATION']._serialized_end=892
-  _globals['_FORBIDDENMOVE']._serialized_start=894
-  _globals['_FORBIDDENMOVE']._serialized_end=971
-  _globals['_SCOREEVIDENCE']._serialized_start=973
-  _globals['_SCOREEVIDENCE']._serialized_end=1096
+  _globals['_PLAYEDMOVE']._serialized_start=202
+  _globals['_PLAYEDMOVE']._serialized_end=334
+  _globals['_ADJUDICATIONWORK']._serialized_start=336
+  _globals['_ADJUDICATIONWORK']._serialized_end=438
+  _globals['_ADJUDICATIONTERMS']._serialized_start=441
+  _globals['_ADJUDICATIONTERMS']._serialized_end=602
+  _globals['_ADJUDICATION']._serialized_start=605
+  _globals['_ADJUDICATION']._serialized_end=934
+  _globals['_FORBIDDENMOVE']._serialized_start=936
+  _globals['_FORBIDDENMOVE']._serialized_end=1013
+  _globals['_SCOREEVIDENCE']._serialized_start=1015
+  _globals['_SCOREEVIDENCE']._serialized_end=1138
 # @@protoc_insertion_point(module_scope)

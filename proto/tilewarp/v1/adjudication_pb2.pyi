@@ -65,6 +65,7 @@ class PlayedMove(_message.Message):
     MOVE_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
     DEPTH_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
     move: _builtins.str
     """Its text."""
     depth: _builtins.int
@@ -73,16 +74,21 @@ class PlayedMove(_message.Message):
     def score(self) -> _analysis_pb2.Score:
         """What its mover thought of it, for the mover; absent when not known."""
 
+    @_builtins.property
+    def time(self) -> _duration_pb2.Duration:
+        """The time that its mover took; absent when not known."""
+
     def __init__(
         self,
         *,
         move: _builtins.str = ...,
         score: _analysis_pb2.Score | None = ...,
         depth: _builtins.int | None = ...,
+        time: _duration_pb2.Duration | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_depth", b"_depth", "depth", b"depth", "score", b"score"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_depth", b"_depth", "depth", b"depth", "score", b"score", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_depth", b"_depth", "depth", b"depth", "move", b"move", "score", b"score"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_depth", b"_depth", "depth", b"depth", "move", b"move", "score", b"score", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__depth: _TypeAlias = _typing.Literal["depth"]  # noqa: Y015
     _WhichOneofArgType__depth: _TypeAlias = _typing.Literal["_depth", b"_depth"]  # noqa: Y015

@@ -12,6 +12,7 @@ from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from tilewarp.v1 import adjudication_pb2 as _adjudication_pb2
 from tilewarp.v1 import analysis_pb2 as _analysis_pb2
+from tilewarp.v1 import match_pb2 as _match_pb2
 from tilewarp.v1 import position_pb2 as _position_pb2
 import builtins as _builtins
 import sys
@@ -66,6 +67,8 @@ class _JobKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobKind.Value
     """Perft of one position."""
     JOB_KIND_ADJUDICATION: _JobKind.ValueType  # 3
     """Adjudication of games."""
+    JOB_KIND_MATCH: _JobKind.ValueType  # 4
+    """A match of pairs of games."""
 
 class JobKind(_JobKind, metaclass=_JobKindEnumTypeWrapper):
     """The kind of work a job does."""
@@ -78,6 +81,8 @@ JOB_KIND_PERFT: JobKind.ValueType  # 2
 """Perft of one position."""
 JOB_KIND_ADJUDICATION: JobKind.ValueType  # 3
 """Adjudication of games."""
+JOB_KIND_MATCH: JobKind.ValueType  # 4
+"""A match of pairs of games."""
 Global___JobKind: _TypeAlias = JobKind  # noqa: Y015
 
 class _JobState:
@@ -208,7 +213,7 @@ class CreateJobRequest(_message.Message):
 
     @_builtins.property
     def positions(self) -> Global___PositionBatch:
-        """In every following message of an analysis: positions, in order. A perft has no such message."""
+        """In every following message of an analysis: positions, in order. A perft or a match has no such message."""
 
     @_builtins.property
     def games(self) -> Global___GameBatch:
@@ -333,6 +338,7 @@ class JobSpecification(_message.Message):
     ANALYSIS_FIELD_NUMBER: _builtins.int
     PERFT_FIELD_NUMBER: _builtins.int
     ADJUDICATION_FIELD_NUMBER: _builtins.int
+    MATCH_FIELD_NUMBER: _builtins.int
     JOB_CLASS_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
     job_class: Global___JobClass.ValueType
@@ -350,6 +356,10 @@ class JobSpecification(_message.Message):
         """Tell what became of each game."""
 
     @_builtins.property
+    def match(self) -> _match_pb2.MatchWork:
+        """Play pairs of games."""
+
+    @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """The client's own notes, at most 16, each key and value at most 100 characters."""
 
@@ -359,14 +369,15 @@ class JobSpecification(_message.Message):
         analysis: Global___AnalysisWork | None = ...,
         perft: Global___PerftWork | None = ...,
         adjudication: _adjudication_pb2.AdjudicationWork | None = ...,
+        match: _match_pb2.MatchWork | None = ...,
         job_class: Global___JobClass.ValueType = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "perft", b"perft", "work", b"work"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "match", b"match", "perft", b"perft", "work", b"work"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "job_class", b"job_class", "labels", b"labels", "perft", b"perft", "work", b"work"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "job_class", b"job_class", "labels", b"labels", "match", b"match", "perft", b"perft", "work", b"work"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_work: _TypeAlias = _typing.Literal["analysis", "perft", "adjudication"]  # noqa: Y015
+    _WhichOneofReturnType_work: _TypeAlias = _typing.Literal["analysis", "perft", "adjudication", "match"]  # noqa: Y015
     _WhichOneofArgType_work: _TypeAlias = _typing.Literal["work", b"work"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_work) -> _WhichOneofReturnType_work | None: ...
 
@@ -444,7 +455,7 @@ Global___PerftWork: _TypeAlias = PerftWork  # noqa: Y015
 
 @_typing.final
 class JobCounts(_message.Message):
-    """How far a job is, in positions or games of the submission, or prefixes of a perft; each counts once."""
+    """How far a job is, in positions or games of the submission, prefixes of a perft or pairs of a match; each counts once."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -804,7 +815,7 @@ Global___StreamResultsResponse: _TypeAlias = StreamResultsResponse  # noqa: Y015
 
 @_typing.final
 class ResultRow(_message.Message):
-    """What became of one position, game or prefix."""
+    """What became of one position, game, prefix or pair."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -815,8 +826,11 @@ class ResultRow(_message.Message):
     FAILURE_FIELD_NUMBER: _builtins.int
     PERFT_FIELD_NUMBER: _builtins.int
     ADJUDICATION_FIELD_NUMBER: _builtins.int
+    PAIR_FIELD_NUMBER: _builtins.int
     index: _builtins.int
-    """The place of the position or game in the submission, or of the prefix in the split, from 0."""
+    """The place of the position or game in the submission, of the prefix in the split, or of the pair among those asked
+    for, from 0.
+    """
     fen: _builtins.str
     """The canonical text of the position, its moves played; for a refused one the text given, cut at 200 characters and
     with control characters escaped.
@@ -841,6 +855,10 @@ class ResultRow(_message.Message):
     def adjudication(self) -> _adjudication_pb2.Adjudication:
         """It is a game, and this became of it; `fen` is the position in which that was decided."""
 
+    @_builtins.property
+    def pair(self) -> _match_pb2.PlayedPair:
+        """It is a pair of games, and they were played; `fen` is the position after their opening."""
+
     def __init__(
         self,
         *,
@@ -851,12 +869,13 @@ class ResultRow(_message.Message):
         failure: Global___Failure | None = ...,
         perft: Global___PerftCount | None = ...,
         adjudication: _adjudication_pb2.Adjudication | None = ...,
+        pair: _match_pb2.PlayedPair | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "failure", b"failure", "outcome", b"outcome", "perft", b"perft", "rejection", b"rejection"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "failure", b"failure", "outcome", b"outcome", "pair", b"pair", "perft", b"perft", "rejection", b"rejection"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "failure", b"failure", "fen", b"fen", "index", b"index", "outcome", b"outcome", "perft", b"perft", "rejection", b"rejection"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["adjudication", b"adjudication", "analysis", b"analysis", "failure", b"failure", "fen", b"fen", "index", b"index", "outcome", b"outcome", "pair", b"pair", "perft", b"perft", "rejection", b"rejection"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["analysis", "rejection", "failure", "perft", "adjudication"]  # noqa: Y015
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["analysis", "rejection", "failure", "perft", "adjudication", "pair"]  # noqa: Y015
     _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
 
@@ -972,7 +991,7 @@ Global___Rejection: _TypeAlias = Rejection  # noqa: Y015
 
 @_typing.final
 class Failure(_message.Message):
-    """Why a position, game or prefix was given up."""
+    """Why a position, game, prefix or pair was given up."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
