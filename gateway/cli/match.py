@@ -1,7 +1,8 @@
 """`tilewarp match`: games between two engines, and what their results say."""
 
 import math
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,18 +11,33 @@ import click
 
 from core.adjudication import Terms
 from core.games import VARIANTS
+from core.jit import CACHE_DIRECTORY
+from core.limits import MAX_MOVETIME, MAX_NODES
 from core.match.game import Game
+from gateway.cli.credentials import credential_options
 from gateway.cli.errors import WrongInput
+from gateway.cli.match_job import WORKERS, play_on_workers, specify
 from gateway.cli.options import terms_options
+from gateway.cli.remote import client_option
 from gateway.cli.rows import dump
 from gateway.match.control import TimeControl
 from gateway.match.engines import CODECUP, Spec, parse_spec
 from gateway.match.log import LogError, MatchLog, make_header
 from gateway.match.program import Keeper, ProgramFault
 from gateway.match.rating import Sprt, find_elo_bounds, find_share
-from gateway.match.tournament import Plan, Round, Standing, find_identities, play_match
+from gateway.match.tournament import (
+    Plan,
+    Report,
+    Round,
+    Standing,
+    find_identities,
+    play_match,
+)
 
 DEFAULT_NAMES = ("first", "second")
+DEFAULT_GRACE = 1000
+MAX_PAIRS = 1_000_000
+MAX_SEED = 2**63 - 1
 MAX_PLIES = 400
 """Half-moves, its opening included, after which a game is drawn unless other terms are given."""
 
@@ -34,11 +50,18 @@ MAX_PLIES = 400
     multiple=True,
     metavar="SPEC",
     help="An engine, given twice: [NAME=]builtin[:threads=N,hash-mb=MB,book=FILE,"
-    "book-seed=N], [NAME=]uci:COMMAND or "
+    "book-seed=N,nodes=N,depth=D,movetime=MS], [NAME=]uci:COMMAND or "
     "[NAME=]codecup:COMMAND.",
 )
-@click.option("--nodes", type=click.IntRange(1), metavar="N", help="Bound each move by nodes.")
-@click.option("--movetime", type=click.IntRange(1), metavar="MS", help="Bound each move by time.")
+@click.option(
+    "--nodes", type=click.IntRange(1, MAX_NODES), metavar="N", help="Bound each move by nodes."
+)
+@click.option(
+    "--movetime",
+    type=click.IntRange(1, MAX_MOVETIME),
+    metavar="MS",
+    help="Bound each move by time.",
+)
 @click.option(
     "--clock",
     type=click.FloatRange(0, min_open=True),
@@ -48,14 +71,14 @@ MAX_PLIES = 400
 @click.option(
     "--grace",
     type=click.IntRange(0),
-    default=1000,
+    default=DEFAULT_GRACE,
     show_default=True,
     metavar="MS",
     help="Forgive so much time beyond a move's or a game's.",
 )
 @click.option(
     "--pairs",
-    type=click.IntRange(1),
+    type=click.IntRange(1, MAX_PAIRS),
     default=100,
     show_default=True,
     metavar="N",
@@ -71,7 +94,7 @@ MAX_PLIES = 400
 )
 @click.option(
     "--seed",
-    type=int,
+    type=click.IntRange(-MAX_SEED - 1, MAX_SEED),
     default=1,
     show_default=True,
     metavar="N",
@@ -96,6 +119,16 @@ MAX_PLIES = 400
     metavar="FILE",
     help="Write each game to FILE, and go on with the match that is there.",
 )
+@click.option(
+    "--gateway",
+    "target",
+    metavar="HOST:PORT",
+    help="Let the workers of the service there play, as a job. The options below are for such a "
+    "match; --concurrency, --clock and --grace are not.",
+)
+@click.option("--detach", is_flag=True, help="Leave the job to the service.")
+@client_option
+@credential_options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one object.")
 def match(
     variant: str,
@@ -112,6 +145,9 @@ def match(
     alpha: float,
     beta: float,
     out: Path | None,
+    target: str | None,
+    detach: bool,
+    client_name: str | None,
     as_json: bool,
 ) -> None:
     """Play pairs of games between two engines, and judge how much stronger the first is."""
@@ -127,10 +163,19 @@ def match(
             concurrency=concurrency,
         )
         _check(plan)
+        if target is not None:
+            _check_job(plan, out, detach)
+        elif detach:
+            raise ValueError("--detach needs --gateway")
     except ValueError as error:
         raise WrongInput(str(error)) from error
-    standing = _play(plan, out)
-    click.echo(dump(_summary_object(plan, standing)) if as_json else _summarise(plan, standing))
+    standing = Standing()
+    if target is None:
+        _play_here(plan, standing, out)
+    else:
+        _play_remotely(plan, standing, out, target, client_name, detach)
+    if not detach:
+        click.echo(dump(_summary_object(plan, standing)) if as_json else _summarise(plan, standing))
 
 
 def _parse_engines(texts: tuple[str, ...], variant: str) -> tuple[Spec, Spec]:
@@ -148,39 +193,77 @@ def _check(plan: Plan) -> None:
     """Raise ValueError for settings that do not go together."""
     control = plan.control
     given = [b for b in (control.nodes, control.movetime, control.clock) if b is not None]
-    if len(given) != 1:
+    if len(given) > 1 or (not given and not all(spec.bounds for spec in plan.engines)):
         raise ValueError("one of --nodes, --movetime and --clock is needed")
     if control.nodes and any(spec.protocol == CODECUP for spec in plan.engines):
         raise ValueError("a codecup engine cannot be told --nodes")
 
 
-def _play(plan: Plan, out: Path | None) -> Standing:
-    standing = Standing()
+def _check_job(plan: Plan, out: Path | None, detach: bool) -> None:
+    """Raise ValueError for settings that are not for a job."""
+    if plan.concurrency != 1:
+        raise ValueError("--concurrency is for a match that is played here")
+    if plan.control.grace != DEFAULT_GRACE:
+        raise ValueError("--grace is for a match that is played here")
+    if detach and plan.sprt is not None:
+        raise ValueError("--sprt needs the results, which --detach does not wait for")
+    if detach and out is not None:
+        raise ValueError("--out needs the results, which --detach does not wait for")
+    specify(plan, Standing())
+
+
+def _play_here(plan: Plan, standing: Standing, out: Path | None) -> None:
     with ExitStack() as stack:
         keeper = stack.enter_context(Keeper())
         try:
             identities = find_identities(plan.engines, keeper)
         except ProgramFault as error:
             raise WrongInput(str(error)) from error
-        for spec, identity in zip(plan.engines, identities, strict=True):
-            click.echo(f"{spec.name}: {identity}", err=True)
-        log = stack.enter_context(_open_log(plan, identities, out)) if out else None
-        for task, game in log.games if log else []:
-            standing.add(task, game)
+        report = stack.enter_context(
+            _reporting(plan, identities, CACHE_DIRECTORY.name, standing, out)
+        )
+        play_match(plan, standing, keeper, report)
+
+
+def _play_remotely(
+    plan: Plan,
+    standing: Standing,
+    out: Path | None,
+    target: str,
+    client_name: str | None,
+    detach: bool,
+) -> None:
+    with _reporting(plan, [WORKERS] * 2, WORKERS, standing, out) as report:
+        play_on_workers(plan, standing, report, target, client_name, detach)
+
+
+@contextmanager
+def _reporting(
+    plan: Plan, identities: list[str], search: str, standing: Standing, out: Path | None
+) -> Iterator[Report]:
+    """Take up the match of the file; give what shows each further game, and writes it there."""
+    for spec, identity in zip(plan.engines, identities, strict=True):
+        click.echo(f"{spec.name}: {identity}", err=True)
+    with ExitStack() as stack:
+        log = None
+        if out is not None:
+            header = make_header(plan, identities, search)
+            log = stack.enter_context(_open_log(plan, header, out))
+            for task, game in log.games:
+                standing.add(task, game)
 
         def report(task: Round, game: Game) -> None:
-            if log:
+            if log is not None:
                 log.add(task, game)
             click.echo(f"{_describe(plan, task, game)}; {_summarise(plan, standing)}", err=True)
 
-        play_match(plan, standing, keeper, report)
-    return standing
+        yield report
 
 
-def _open_log(plan: Plan, identities: list[str], out: Path) -> MatchLog:
+def _open_log(plan: Plan, header: dict[str, Any], out: Path) -> MatchLog:
     first, second = plan.engines
     try:
-        return MatchLog(out, make_header(plan, identities), (first.name, second.name))
+        return MatchLog(out, header, (first.name, second.name))
     except (LogError, OSError) as error:
         raise WrongInput(f"{out}: {error}") from error
 

@@ -8,16 +8,17 @@ from core.match.game import Answer, Game, play_game
 from core.position import Position
 from gateway.match.engines import PlayingEngine
 
-# What an engine is allowed for a move that only a number of nodes bounds.
+# What an engine is allowed for a move that only a number of nodes, or a depth, bounds.
 _NODES_SECONDS = 60.0
 _SLOWEST_NODES_PER_SECOND = 10_000
+_DEPTH_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
 class TimeControl:
-    """What bounds the moves: nodes a move, milliseconds a move, or seconds for a whole game.
+    """What bounds the moves: nodes, milliseconds, depth of a move, or seconds for a whole game.
 
-    One of the first three is given. `grace` is the time, in milliseconds, by which an engine may
+    One or more of them are given. `grace` is the time, in milliseconds, by which an engine may
     overstep a move's time or, in all, a game's.
     """
 
@@ -25,39 +26,42 @@ class TimeControl:
     movetime: int | None
     clock: float | None
     grace: int
+    depth: int | None = None
+
+    def format_bounds(self) -> str:
+        """Return the bounds of each move in the words of UCI; empty when a clock bounds it."""
+        bounds = {"nodes": self.nodes, "depth": self.depth, "movetime": self.movetime}
+        return " ".join(f"{name} {value}" for name, value in bounds.items() if value is not None)
 
 
 def play_timed_game(
     position: Position,
     engines: tuple[PlayingEngine, PlayingEngine],
-    control: TimeControl,
+    controls: tuple[TimeControl, TimeControl],
     terms: Terms,
 ) -> Game:
     """Play a game of two engines on from `position`, as `play_game` does."""
-    clocks = [control.clock or 0.0] * 2
+    clocks = [control.clock or 0.0 for control in controls]
 
     def choose_move(side: int, position: Position) -> Answer:
-        answer = engines[side].choose_move(
-            position.moves, _format_go(control, clocks), _find_patience(control, clocks[side])
-        )
+        go = controls[side].format_bounds() or _format_clocks(clocks)
+        patience = _find_patience(controls[side], clocks[side])
+        answer = engines[side].choose_move(position.moves, go, patience)
         clocks[side] -= answer.seconds
         return answer
 
     return play_game(position, (partial(choose_move, 0), partial(choose_move, 1)), terms)
 
 
-def _format_go(control: TimeControl, clocks: list[float]) -> str:
-    if control.nodes is not None:
-        return f"nodes {control.nodes}"
-    if control.movetime is not None:
-        return f"movetime {control.movetime}"
+def _format_clocks(clocks: list[float]) -> str:
     white, black = (max(round(clock * 1000), 1) for clock in clocks)
     return f"wtime {white} btime {black}"
 
 
 def _find_patience(control: TimeControl, clock: float) -> float:
     """Return the seconds after which no answer is waited for."""
+    if control.movetime is not None:
+        return (control.movetime + control.grace) / 1000
     if control.nodes is not None:
         return _NODES_SECONDS + control.nodes / _SLOWEST_NODES_PER_SECOND
-    bound = clock if control.movetime is None else control.movetime / 1000
-    return bound + control.grace / 1000
+    return _DEPTH_SECONDS if control.depth is not None else clock + control.grace / 1000

@@ -25,10 +25,16 @@ _BUILTIN = (sys.executable, "-P", "-m", "gateway.cli", "uci")
 _SPEC = re.compile(r"(?:([\w.+-]+)=)?(builtin|uci|codecup)(?::(.*))?", re.ASCII)
 # What an option of ours is called by UCI, and what its value looks like.
 _BUILTIN_OPTIONS = {
-    "threads": ("Threads", "N", re.compile("[0-9]+")),
-    "hash-mb": ("Hash", "N", re.compile("[0-9]+")),
+    "threads": ("Threads", "N", re.compile("[0-9]{1,9}")),
+    "hash-mb": ("Hash", "N", re.compile("[0-9]{1,9}")),
     "book": ("BookFile", "FILE", re.compile(".+")),
-    "book-seed": ("BookSeed", "N", re.compile("[0-9]+")),
+    "book-seed": ("BookSeed", "N", re.compile("[0-9]{1,9}")),
+}
+# What bounds each of its moves, in place of the match's bounds.
+_BOUNDS = {
+    "nodes": ("N", re.compile("[1-9][0-9]{0,17}")),
+    "depth": ("D", re.compile("[1-9][0-9]?")),
+    "movetime": ("MS", re.compile("[1-9][0-9]{0,11}")),
 }
 _SCORE = re.compile(r"\bscore (cp|mate) (-?[0-9]+)\b", re.ASCII)
 _OTHER_LINE = re.compile(r"\bmultipv (?!1\b)", re.ASCII)
@@ -38,7 +44,7 @@ _OTHER_LINE = re.compile(r"\bmultipv (?!1\b)", re.ASCII)
 class Spec:
     """An engine of a match: the text that describes it, and what that says.
 
-    `options` are set by UCI.
+    `options` are set by UCI; `bounds` of its moves, by name, are its own and not the match's.
     """
 
     text: str
@@ -46,6 +52,7 @@ class Spec:
     protocol: str
     command: tuple[str, ...]
     options: tuple[tuple[str, str], ...] = ()
+    bounds: tuple[tuple[str, int], ...] = ()
 
 
 class PlayingEngine(Protocol):
@@ -80,25 +87,38 @@ def parse_spec(text: str, name: str, variant: str) -> Spec:
         )
     name, protocol, details = match[1] or name, match[2], match[3] or ""
     if protocol == "builtin":
-        options = _parse_options(details)
-        _check_book(dict(options).get("BookFile"), variant)
-        return Spec(text, name, protocol, (*_BUILTIN, variant), options)
+        options, bounds = _parse_options(details)
+        _check_book(options.get("BookFile"), variant)
+        return Spec(
+            text,
+            name,
+            protocol,
+            (*_BUILTIN, variant),
+            tuple(options.items()),
+            tuple(bounds.items()),
+        )
     command = tuple(shlex.split(details))
     if not command:
         raise ValueError(f"{text!r} names no command")
     return Spec(text, name, protocol, command)
 
 
-def _parse_options(text: str) -> tuple[tuple[str, str], ...]:
-    options = {}
+def _parse_options(text: str) -> tuple[dict[str, str], dict[str, int]]:
+    """Return the options by their names in UCI, and the bounds."""
+    options: dict[str, str] = {}
+    bounds: dict[str, int] = {}
     for part in text.split(",") if text else []:
         key, _, value = part.partition("=")
         name, _, form = _BUILTIN_OPTIONS.get(key, ("", "", None))
-        if form is None or not form.fullmatch(value):
-            known = ", ".join(f"{key}={what}" for key, (_, what, _) in _BUILTIN_OPTIONS.items())
-            raise ValueError(f"{part!r} is not an option of a builtin engine: {known}")
-        options[name] = value
-    return tuple(options.items())
+        if form is not None and form.fullmatch(value):
+            options[name] = value
+        elif key in _BOUNDS and _BOUNDS[key][1].fullmatch(value):
+            bounds[key] = int(value)
+        else:
+            known = [f"{key}={what}" for key, (_, what, _) in _BUILTIN_OPTIONS.items()]
+            known += [f"{key}={what}" for key, (what, _) in _BOUNDS.items()]
+            raise ValueError(f"{part!r} is not an option of a builtin engine: {', '.join(known)}")
+    return options, bounds
 
 
 def _check_book(path: str | None, variant: str) -> None:

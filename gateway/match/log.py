@@ -7,7 +7,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from core.jit import CACHE_DIRECTORY
 from core.match.game import Game
 from core.records import (
     UNFINISHED,
@@ -124,8 +123,11 @@ class MatchLog:
         self._file.flush()
 
 
-def make_header(plan: Plan, identities: list[str]) -> dict[str, Any]:
-    """Return all that decides what the games are, and when the match ends."""
+def make_header(plan: Plan, identities: list[str], search: str) -> dict[str, Any]:
+    """Return all that decides what the games are, and when the match ends.
+
+    `search`: the build of the search, on which openings depend.
+    """
     engines = [
         {"name": spec.name, "spec": spec.text, "identity": identity}
         for spec, identity in zip(plan.engines, identities, strict=True)
@@ -137,8 +139,7 @@ def make_header(plan: Plan, identities: list[str]) -> dict[str, Any]:
         **asdict(plan.control),
         "terms": asdict(plan.terms),
         "seed": plan.seed,
-        # On which openings depend, too.
-        "search": CACHE_DIRECTORY.name,
+        "search": search,
         "sprt": asdict(plan.sprt) if plan.sprt else None,
     }
 

@@ -30,6 +30,19 @@ class Plan:
     sprt: Sprt | None
     concurrency: int
 
+    def find_control(self, index: int) -> TimeControl:
+        """Return what bounds the moves of an engine: its own bounds, or the match's."""
+        own = dict(self.engines[index].bounds)
+        if not own:
+            return self.control
+        return TimeControl(
+            nodes=own.get("nodes"),
+            movetime=own.get("movetime"),
+            clock=None,
+            grace=self.control.grace,
+            depth=own.get("depth"),
+        )
+
 
 @dataclass(frozen=True)
 class Round:
@@ -89,7 +102,7 @@ def play_match(plan: Plan, standing: Standing, keeper: Keeper, report: Report) -
     hall = _Hall(plan, standing, keeper)
     hall.open()
     try:
-        while not _is_decided(plan, standing):
+        while not is_decided(plan, standing):
             item = hall.take_finished()
             if item is None:
                 return
@@ -99,7 +112,8 @@ def play_match(plan: Plan, standing: Standing, keeper: Keeper, report: Report) -
         hall.close()
 
 
-def _is_decided(plan: Plan, standing: Standing) -> bool:
+def is_decided(plan: Plan, standing: Standing) -> bool:
+    """Return whether the test has decided the match."""
     return plan.sprt is not None and plan.sprt.decide(standing.pairs) is not None
 
 
@@ -177,7 +191,8 @@ class _Table:
                 return forfeit(Game(opening), side, error)
         position = replay(self._plan.variant, opening)
         engines = (players[0], players[1])
-        game = play_timed_game(position, engines, self._plan.control, self._plan.terms)
+        controls = self._plan.find_control(task.white), self._plan.find_control(1 - task.white)
+        game = play_timed_game(position, engines, controls, self._plan.terms)
         if game.is_forfeit:
             self.close()
         return game

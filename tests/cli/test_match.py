@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from gateway.book.book import make_header
+from gateway.book.file import BookFile
 from gateway.cli.__main__ import main
 from tests.match.fakes import fake_text, find_processes, wait_until_gone
 
 TILEWARP = Path(sys.executable).with_name("tilewarp")
+BUILTIN = ("--engine", "builtin", "--engine", "builtin")
 FAST = ("--movetime", "500", "--grace", "10000")
 
 
@@ -99,6 +102,8 @@ def test_a_match_goes_on_from_its_file(tmp_path: Path) -> None:
         ((*engines("gnuchess", "builtin"), *FAST), "'gnuchess' is not [NAME=]builtin"),
         ((*engines("builtin", "uci:no-such-program"), *FAST), "second does not start: cannot be"),
         ((*EVEN, *FAST, "--out", "/no/such/folder/match"), "No such file or directory"),
+        ((*engines("builtin:nodes=5", "builtin"),), "one of --nodes, --movetime and --clock"),
+        ((*BUILTIN, *FAST[:2], "--detach"), "--detach needs --gateway"),
     ],
 )
 def test_wrong_settings_are_refused(arguments: tuple[str, ...], reason: str) -> None:
@@ -106,6 +111,36 @@ def test_wrong_settings_are_refused(arguments: tuple[str, ...], reason: str) -> 
     assert (result.exit_code, result.stdout) == (2, "")
     assert reason in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((*EVEN, "--movetime", "5"), "a: a gateway's workers play as builtin engines alone"),
+        ((*engines("builtin", "uci:y"), "--nodes", "5"), "second: a gateway's workers play as"),
+        ((*BUILTIN, "--clock", "5"), "--clock is for a match that is played here"),
+        ((*BUILTIN, "--nodes", "5", "--grace", "5"), "--grace is for a match that is played here"),
+        ((*BUILTIN, "--nodes", "5", "--concurrency", "2"), "--concurrency is for a match that"),
+        ((*BUILTIN, "--nodes", "5", "--detach", "--sprt", "0", "5"), "--sprt needs the results"),
+        ((*BUILTIN, "--nodes", "5", "--detach", "--out", "x"), "--out needs the results"),
+    ],
+)
+def test_what_no_job_plays_is_refused_before_a_gateway_is_called(
+    arguments: tuple[str, ...], reason: str
+) -> None:
+    result = run(*arguments, "--gateway", "127.0.0.1:1")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert reason in result.stderr
+
+
+def test_a_book_is_of_this_machine(tmp_path: Path) -> None:
+    path = tmp_path / "a.book"
+    BookFile(path, make_header("caissa")).close()
+    result = run(
+        *engines(f"builtin:book={path}", "builtin"), "--nodes", "5", "--gateway", "127.0.0.1:1"
+    )
+    assert result.exit_code == 2
+    assert "first: a gateway's workers have no books to play from" in result.stderr
 
 
 def start_hanging(marker: str) -> "subprocess.Popen[bytes]":

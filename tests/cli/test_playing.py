@@ -75,7 +75,8 @@ def test_two_players_play_a_whole_game(variant: str) -> None:
     player = parse_spec(f"codecup:{' '.join(COMMAND)} player {variant} --clock 1", "", variant)
     with Keeper() as keeper:
         players = start_engine(player, keeper), start_engine(player, keeper)
-        game = play_timed_game(Position(variant), players, TimeControl(None, None, 100, 0), TERMS)
+        control = TimeControl(None, None, 100, 0)
+        game = play_timed_game(Position(variant), players, (control, control), TERMS)
         for engine in players:
             engine.close()
     assert not game.is_forfeit, game.reason
@@ -130,10 +131,10 @@ def test_a_program_that_is_called_for_each_move_plays(tmp_path: Path) -> None:
         for engine in engines:
             engine.begin_game()
         control = TimeControl(nodes=None, movetime=50, clock=None, grace=60_000)
-        game = play_timed_game(Position("caissa"), (engines[0], engines[1]), control, TERMS)
-        refused = play_timed_game(
-            Position("caissa"), (engines[0], engines[1]), TimeControl(10, None, None, 0), TERMS
-        )
+        players = engines[0], engines[1]
+        game = play_timed_game(Position("caissa"), players, (control, control), TERMS)
+        control = TimeControl(10, None, None, 0)
+        refused = play_timed_game(Position("caissa"), players, (control, control), TERMS)
         for engine in engines:
             engine.close()
     assert (game.moves, game.reason) == (["c2d1", "e5e1"], "checkmate")

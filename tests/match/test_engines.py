@@ -36,7 +36,7 @@ def play(keeper: Keeper, white: Spec, black: Spec, control: TimeControl = MOVETI
     try:
         for engine in engines:
             engine.begin_game()
-        return play_timed_game(Position("caissa"), engines, control, TERMS)
+        return play_timed_game(Position("caissa"), engines, (control, control), TERMS)
     finally:
         for engine in engines:
             engine.close()
@@ -53,6 +53,9 @@ def test_descriptions_are_read() -> None:
     spec = parse_spec("uci:env A=b python -c 'x y'", "first", "chakra")
     assert (spec.name, spec.command) == ("first", ("env", "A=b", "python", "-c", "x y"))
     assert parse_spec("builtin", "first", "chakra").options == ()
+    spec = parse_spec("builtin:nodes=70,hash-mb=1,depth=3,movetime=9", "first", "chakra")
+    assert spec.options == (("Hash", "1"),)
+    assert spec.bounds == (("nodes", 70), ("depth", 3), ("movetime", 9))
 
 
 def test_a_book_of_an_engine_is_looked_at(tmp_path: Path) -> None:
@@ -74,6 +77,9 @@ def test_a_book_of_an_engine_is_looked_at(tmp_path: Path) -> None:
         ("uci:'open", "No closing quotation"),
         ("builtin:hash=3", "'hash=3' is not an option"),
         ("builtin:threads=many", "'threads=many' is not an option"),
+        ("builtin:hash-mb=1234567890", "'hash-mb=1234567890' is not an option"),
+        ("builtin:nodes=0", "'nodes=0' is not an option"),
+        ("builtin:depth=100", "'depth=100' is not an option"),
         ("a b=builtin", "is not"),
     ],
 )

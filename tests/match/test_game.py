@@ -39,7 +39,7 @@ def play(white: list[int], black: list[int], terms: Terms) -> Game:
     position.push("e2e4")
     position.push("e7e5")
     control = TimeControl(nodes=10, movetime=None, clock=None, grace=0)
-    return play_timed_game(position, (Player(white), Player(black)), control, terms)
+    return play_timed_game(position, (Player(white), Player(black)), (control, control), terms)
 
 
 def test_a_side_that_thinks_it_has_lost_loses() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from core.adjudication import Terms
-from core.jit import CACHE_DIRECTORY
 from core.match.game import Game
 from core.records import BrokenRecord, GameRecord, read_records
 from core.score import Score
@@ -28,7 +27,7 @@ PLAN = Plan(
     sprt=Sprt(0, 10),
     concurrency=2,
 )
-HEADER = make_header(PLAN, ["tilewarp 1", "x 2"])
+HEADER = make_header(PLAN, ["tilewarp 1", "x 2"], "search 1")
 GAMES = [
     (
         Round(1, 1),
@@ -91,7 +90,8 @@ def test_the_file_tells_settings_and_games(path: Path) -> None:
             "max_plies": 400,
         },
         "seed": 7,
-        "search": CACHE_DIRECTORY.name,
+        "depth": None,
+        "search": "search 1",
         "sprt": {"elo0": 0, "elo1": 10, "alpha": 0.05, "beta": 0.05},
     }
     assert game == {

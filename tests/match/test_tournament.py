@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -94,6 +95,24 @@ def test_each_opening_is_played_with_both_colours(keeper: Keeper) -> None:
     assert all(len(game.scores) == len(game.moves) == len(game.seconds) for game in games.values())
     # An engine that forgets at `ucinewgame` plays the same game with either colour.
     assert standing.pairs == [0, 0, 3, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "go"),
+    [
+        ("nodes=70", "nodes 70"),
+        ("depth=3,nodes=70", "nodes 70 depth 3"),
+        ("movetime=9", "movetime 9"),
+        ("hash-mb=1", ""),
+    ],
+)
+def test_an_engine_may_have_bounds_of_its_own(bounds: str, go: str) -> None:
+    first = parse_spec(f"builtin:{bounds}", "a", "caissa")
+    plan = make_plan(first, parse_spec("builtin", "b", "caissa"))
+    plan = replace(plan, control=TimeControl(None, None, 30.0, 10))
+    controls = plan.find_control(0), plan.find_control(1)
+    assert [control.format_bounds() for control in controls] == [go, ""]
+    assert [control.clock for control in controls] == [None if go else 30.0, 30.0]
 
 
 def test_codecup_games_begin_at_the_start(keeper: Keeper) -> None:
