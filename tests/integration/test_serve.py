@@ -55,7 +55,7 @@ def test_an_end_leaves_nothing_behind(start: Start, number: signal.Signals, code
     directory = _directory(service)
     assert len(pids) >= 4
     service.process.send_signal(number)
-    assert service.process.wait(30) == code
+    assert service.process.wait(90) == code
     assert not [pid for pid in pids if is_alive(pid)]
     assert not directory.exists()
 
