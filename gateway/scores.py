@@ -3,17 +3,12 @@
 from core.score import Score
 from gateway.book.values import pack_score, unpack_value
 from tilewarp.v1 import analysis_pb2
+from worker.results import format_score
 
 
 def show_value(value: int) -> analysis_pb2.Score:
     """Return a value as it is sent."""
-    score = unpack_value(value)
-    message = analysis_pb2.Score(bound=analysis_pb2.BOUND_EXACT)
-    if score.mate is not None:
-        message.mate = score.mate
-    else:
-        message.centipawns = score.cp or 0
-    return message
+    return format_score(unpack_value(value))
 
 
 def read_value(score: analysis_pb2.Score) -> int:

@@ -4,12 +4,12 @@ from core.adjudication import adjudicate
 from core.engine import Analysis, Engine
 from core.limits import Limits
 from core.position import Position
-from core.version import ENGINE_VERSION, RULES_VERSION
-from tilewarp.v1 import adjudication_pb2, analysis_pb2, jobs_pb2
+from tilewarp.v1 import adjudication_pb2, jobs_pb2
 from worker.command import format_command
 from worker.engine import renew
 from worker.games import find_last_position, format_verdict, read_game, read_terms
 from worker.limits import read_limits
+from worker.results import format_provenance
 from worker.store import ClaimedUnit, Finished
 
 
@@ -59,18 +59,12 @@ class Adjudicator:
         result = format_verdict(verdict)
         result.nodes = self._nodes
         result.time.FromMicroseconds(round(self._seconds * 1_000_000))
+        threads = limits.threads if limits else 0
         result.provenance.MergeFrom(
-            analysis_pb2.Provenance(
-                engine_version=ENGINE_VERSION,
-                rules_version=RULES_VERSION,
-                worker=self._worker,
-                threads=limits.threads if limits else 0,
-                attempt=unit.attempt,
-            )
+            format_provenance(self._worker, threads=threads, attempt=unit.attempt)
         )
         if limits and verdict.evidence:
             result.provenance.command = format_command(find_last_position(game), limits)
-        result.provenance.finish_time.GetCurrentTime()
         row = jobs_pb2.ResultRow(index=unit.index, fen=verdict.fen, adjudication=result)
         return Finished(unit.index, row.SerializeToString(), self._nodes, self._seconds)
 

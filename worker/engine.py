@@ -6,12 +6,11 @@ from functools import lru_cache
 from core.engine import Engine
 from core.limits import Limits, size_table
 from core.position import STARTPOS, Position
-from core.version import ENGINE_VERSION, RULES_VERSION
-from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
+from tilewarp.v1 import jobs_pb2, position_pb2
 from worker.cache import CacheKeys
 from worker.command import format_command
 from worker.limits import read_limits
-from worker.results import format_analysis, format_progress
+from worker.results import format_analysis, format_progress, format_provenance
 from worker.store import ClaimedUnit, Finished
 
 MAX_KEPT_ENTRIES = 1 << 20
@@ -67,16 +66,13 @@ class Analyst:
             return None
         result = format_analysis(analysis, limits)
         result.provenance.MergeFrom(
-            analysis_pb2.Provenance(
-                engine_version=ENGINE_VERSION,
-                rules_version=RULES_VERSION,
-                worker=self._worker,
+            format_provenance(
+                self._worker,
                 threads=limits.threads,
-                command=format_command(wanted, limits),
                 attempt=unit.attempt,
+                command=format_command(wanted, limits),
             )
         )
-        result.provenance.finish_time.GetCurrentTime()
         row = jobs_pb2.ResultRow(fen=position.fen(), analysis=result)
         return Finished(
             unit.index,

@@ -3,8 +3,8 @@
 from core.adjudication import Evidence, Terms, Verdict
 from core.match.game import Game
 from core.records import GameRecord, RecordedMove
-from core.score import Score
-from tilewarp.v1 import adjudication_pb2, analysis_pb2, match_pb2, position_pb2
+from tilewarp.v1 import adjudication_pb2, match_pb2, position_pb2
+from worker.results import format_score, read_score
 
 
 def read_game(game: adjudication_pb2.Game) -> GameRecord:
@@ -19,28 +19,9 @@ def find_last_position(game: adjudication_pb2.Game) -> position_pb2.Position:
 
 
 def _read_move(played: adjudication_pb2.PlayedMove) -> RecordedMove:
-    score = _read_score(played.score)
+    score = read_score(played.score)
     has_depth = score is not None and played.HasField("depth")
     return RecordedMove(played.move, score, played.depth if has_depth else None)
-
-
-def _read_score(score: analysis_pb2.Score) -> Score | None:
-    match score.WhichOneof("value"):
-        case "mate":
-            return Score(mate=score.mate)
-        case "centipawns":
-            return Score(cp=score.centipawns)
-        case _:
-            return None
-
-
-def _format_score(score: Score) -> analysis_pb2.Score:
-    message = analysis_pb2.Score(bound=analysis_pb2.BOUND_EXACT)
-    if score.mate is not None:
-        message.mate = score.mate
-    else:
-        message.centipawns = score.cp or 0
-    return message
 
 
 def format_played_game(game: Game, variant: str) -> match_pb2.PlayedGame:
@@ -49,7 +30,7 @@ def format_played_game(game: Game, variant: str) -> match_pb2.PlayedGame:
     for move in game.opening:
         record.moves.add(move=move)
     for move, score, seconds in zip(game.moves, game.scores, game.seconds, strict=True):
-        played = record.moves.add(move=move, score=None if score is None else _format_score(score))
+        played = record.moves.add(move=move, score=None if score is None else format_score(score))
         played.time.FromMicroseconds(round(seconds * 1_000_000))
     return match_pb2.PlayedGame(record=record, reason=game.reason)
 
@@ -60,7 +41,7 @@ def read_played_game(played: match_pb2.PlayedGame, opening: int) -> Game:
     return Game(
         opening=[one.move for one in moves[:opening]],
         moves=[one.move for one in moves[opening:]],
-        scores=[_read_score(one.score) for one in moves[opening:]],
+        scores=[read_score(one.score) for one in moves[opening:]],
         seconds=[one.time.ToMicroseconds() / 1_000_000 for one in moves[opening:]],
         result=played.record.result,
         reason=played.reason,
@@ -117,7 +98,7 @@ def format_verdict(verdict: Verdict) -> adjudication_pb2.Adjudication:
 def _format_evidence(evidence: Evidence) -> adjudication_pb2.ScoreEvidence:
     return adjudication_pb2.ScoreEvidence(
         ply=evidence.ply,
-        score=_format_score(evidence.score),
+        score=format_score(evidence.score),
         depth=evidence.depth,
         nodes=evidence.nodes,
     )

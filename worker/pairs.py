@@ -8,11 +8,11 @@ from core.limits import Limits
 from core.match.game import Answer, Game, play_game
 from core.match.openings import choose_pair_opening, replay
 from core.position import Position
-from core.version import ENGINE_VERSION, RULES_VERSION
-from tilewarp.v1 import analysis_pb2, jobs_pb2, match_pb2
+from tilewarp.v1 import jobs_pb2, match_pb2
 from worker.command import format_match_command
 from worker.games import format_played_game, read_terms
 from worker.limits import read_limits
+from worker.results import format_provenance
 from worker.store import ClaimedUnit, Finished
 
 
@@ -68,17 +68,14 @@ class PairPlayer:
             opening=len(opening),
             games=[format_played_game(game, work.variant) for game in games],
             nodes=self._nodes,
-            provenance=analysis_pb2.Provenance(
-                engine_version=ENGINE_VERSION,
-                rules_version=RULES_VERSION,
-                worker=self._worker,
+            provenance=format_provenance(
+                self._worker,
                 threads=max(one.threads for one in limits),
-                command=format_match_command(work, pair),
                 attempt=unit.attempt,
+                command=format_match_command(work, pair),
             ),
         )
         played.time.FromMicroseconds(round(self._seconds * 1_000_000))
-        played.provenance.finish_time.GetCurrentTime()
         fen = replay(work.variant, opening).fen()
         row = jobs_pb2.ResultRow(index=unit.index, fen=fen, pair=played)
         return Finished(unit.index, row.SerializeToString(), self._nodes, self._seconds)

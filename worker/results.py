@@ -3,6 +3,7 @@
 from core.engine import Analysis, Line, Progress
 from core.limits import Limits
 from core.score import Score
+from core.version import ENGINE_VERSION, RULES_VERSION
 from tilewarp.v1 import analysis_pb2, position_pb2
 from worker.outcomes import OUTCOMES
 
@@ -67,15 +68,44 @@ def format_line(line: Line) -> analysis_pb2.Line:
     )
 
 
-def format_score(score: Score, wdl: tuple[int, int, int]) -> analysis_pb2.Score:
-    """Return the message of an exact score, centipawns or moves to mate, and its chances."""
-    win, draw, loss = wdl
-    message = analysis_pb2.Score(
-        bound=analysis_pb2.BOUND_EXACT,
-        wdl=analysis_pb2.WinDrawLoss(win=win, draw=draw, loss=loss),
-    )
+def format_score(score: Score, wdl: tuple[int, int, int] | None = None) -> analysis_pb2.Score:
+    """Return the message of an exact score, centipawns or moves to mate, and its chances if known.
+
+    `read_score` reads it.
+    """
+    message = analysis_pb2.Score(bound=analysis_pb2.BOUND_EXACT)
+    if wdl is not None:
+        win, draw, loss = wdl
+        message.wdl.CopyFrom(analysis_pb2.WinDrawLoss(win=win, draw=draw, loss=loss))
     if score.mate is not None:
         message.mate = score.mate
     else:
         message.centipawns = score.cp or 0
     return message
+
+
+def read_score(score: analysis_pb2.Score) -> Score | None:
+    """Return the score of a message; None if it has none."""
+    match score.WhichOneof("value"):
+        case "mate":
+            return Score(mate=score.mate)
+        case "centipawns":
+            return Score(cp=score.centipawns)
+        case _:
+            return None
+
+
+def format_provenance(
+    worker: str, *, threads: int, attempt: int, command: str = ""
+) -> analysis_pb2.Provenance:
+    """Return where a result comes from that this process, of a worker of this name, finds now."""
+    provenance = analysis_pb2.Provenance(
+        engine_version=ENGINE_VERSION,
+        rules_version=RULES_VERSION,
+        worker=worker,
+        threads=threads,
+        command=command,
+        attempt=attempt,
+    )
+    provenance.finish_time.GetCurrentTime()
+    return provenance
