@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import asynccontextmanager, suppress
 
 import redis
@@ -11,7 +11,7 @@ from core.version import ENGINE_VERSION, RULES_VERSION
 from gateway.callers import find_key_id
 from gateway.events import JobEvents, JobWaiter
 from gateway.kinds import analysis
-from gateway.status import NoWorker
+from gateway.status import NoWorker, StoreAway
 from tilewarp.v1 import analysis_pb2, jobs_pb2
 from worker.store import AsyncStore, JobClass, JobId, NewJob
 from worker.tracing import show_trace
@@ -65,3 +65,16 @@ async def attend(
             await asyncio.wait([asking])  # or it might come after its removal
             with suppress(redis.RedisError):  # then the sweep removes it
                 await store.remove(job.job_id)
+
+
+async def give_sign(store: AsyncStore, jobs: Set[JobId]) -> None:
+    """Give a sign of the caller of jobs, of which some may end meanwhile.
+
+    To be called every `LOOK_SECONDS`. Raises StoreAway when one that must be there is not: the
+    store was away, and has lost it or missed the signs. Raises NoWorker when no worker is up.
+    """
+    missing = await store.attend(jobs)
+    if missing & jobs:
+        raise StoreAway
+    if not await store.has_worker():
+        raise NoWorker

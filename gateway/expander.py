@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from gateway.attended import LOOK_SECONDS, attend, make_job
+from gateway.attended import LOOK_SECONDS, attend, give_sign, make_job
 from gateway.book.book import Evidence
 from gateway.book.growth import ExpansionFailed
 from gateway.book.positions import BookPosition
 from gateway.events import JobEvents, JobWaiter
 from gateway.scores import read_value
-from gateway.status import NoWorker, StoreAway
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
 from worker.outcomes import OUTCOMES
 from worker.store import AsyncStore, JobClass, JobId, Row, RowKind, RowOrder
@@ -77,10 +76,7 @@ class QueueExpander:
                 async with asyncio.timeout_at(look_at):
                     await waiter.wait()
             if clock() >= look_at:
-                if await self._store.attend([job_id]):
-                    raise StoreAway  # it was, and has lost the job or missed the signs
-                if not await self._store.has_worker():
-                    raise NoWorker
+                await give_sign(self._store, {job_id})
                 look_at = clock() + LOOK_SECONDS
 
 

@@ -10,12 +10,12 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
-from gateway.attended import LOOK_SECONDS, attend, make_job
+from gateway.attended import LOOK_SECONDS, attend, give_sign, make_job
 from gateway.cached import CachedResults
 from gateway.events import JobEvents
 from gateway.limits import find_limit_faults
 from gateway.positions import PositionFaults, check_position
-from gateway.status import FieldFault, InvalidRequest, NoWorker, StoreAway
+from gateway.status import FieldFault, InvalidRequest
 from tilewarp.v1 import analysis_pb2, jobs_pb2, position_pb2
 from worker.command import format_command
 from worker.limits import read_limits
@@ -216,11 +216,7 @@ class Flow:
         while True:
             self._events.check_open()
             if self._jobs:
-                missing = await self._store.attend(self._jobs)
-                if missing & self._jobs:
-                    raise StoreAway  # it was, and has lost the jobs or missed the signs
-                if not await self._store.has_worker():
-                    raise NoWorker
+                await give_sign(self._store, self._jobs)
             await asyncio.sleep(LOOK_SECONDS)
 
     def _check_limits(self, limits: analysis_pb2.Limits, *, no_cache: bool) -> _Limits:

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import Any
 
-from gateway.attended import LOOK_SECONDS, attend, make_job
+from gateway.attended import LOOK_SECONDS, attend, give_sign, make_job
 from gateway.cached import CachedResults
 from gateway.callers import find_client
 from gateway.events import JobEvents, JobWaiter
 from gateway.flow import Flow
 from gateway.limits import find_limit_faults
 from gateway.positions import PositionFaults, check_position
-from gateway.status import FieldFault, GivenUp, InvalidRequest, NoWorker, StoreAway
+from gateway.status import FieldFault, GivenUp, InvalidRequest
 from tilewarp.v1 import analysis_pb2, analysis_pb2_grpc, jobs_pb2
 from worker.settings import Settings
 from worker.store import AsyncStore, JobClass, JobId, Row, RowKind, RowOrder
@@ -98,10 +98,7 @@ class AnalysisService(analysis_pb2_grpc.AnalysisServiceServicer):
                 yield _read_result(page.rows[0])
                 return
             if clock() >= look_at:
-                if await self._store.attend([job_id]):
-                    raise StoreAway  # it was, and has lost the job or missed the signs
-                if not await self._store.has_worker():
-                    raise NoWorker
+                await give_sign(self._store, {job_id})
                 look_at = clock() + LOOK_SECONDS
 
 
