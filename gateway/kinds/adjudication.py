@@ -9,7 +9,7 @@ from core.position import STARTPOS, Position
 from core.records import RESULTS
 from gateway.kinds.kind import Submission
 from gateway.limits import find_limit_faults
-from gateway.status import FieldFault, InvalidRequest
+from gateway.status import FieldFault
 from tilewarp.v1 import adjudication_pb2, jobs_pb2
 from worker.command import format_command
 from worker.games import find_last_position, read_terms
@@ -19,8 +19,6 @@ from worker.store import Job, Row, UnitIndex
 
 NAME = "adjudication"
 NUMBER = jobs_pb2.JOB_KIND_ADJUDICATION
-# Games checked in one go in the thread: some tens of milliseconds.
-CHECK_COUNT = 200
 MAX_MOVE_LENGTH = 16
 """Characters of a move; those of both games are shorter."""
 
@@ -43,21 +41,13 @@ def find_faults(specification: jobs_pb2.JobSpecification, settings: Settings) ->
 
 async def stage(submission: Submission) -> None:
     """Stage the games of the submission."""
-    settings = submission.settings
-    async for request in submission.requests:
-        if request.WhichOneof("content") != "games":
-            fault = "every message after the first must carry games"
-            raise InvalidRequest([FieldFault("games", fault)])
-        games = request.games.games
-        if submission.total + len(games) > settings.max_positions:
-            fault = f"more games than max_positions allows ({settings.max_positions})"
-            raise InvalidRequest([FieldFault("games", fault)])
-        for start in range(0, len(games), CHECK_COUNT):
-            chunk = games[start : start + CHECK_COUNT]
-            units, rejected = await asyncio.to_thread(_check_batch, chunk, submission)
-            await submission.stage(units, rejected)
-    if submission.total == 0:
-        raise InvalidRequest([FieldFault("games", "a job needs at least one game")])
+    async for games, units in submission.read("games"):
+        rejected = await asyncio.to_thread(_check_batch, games, submission)
+        accepted = [
+            b"" if UnitIndex(index) in rejected else unit
+            for index, unit in enumerate(units, submission.total)
+        ]
+        await submission.stage(accepted, rejected)
 
 
 def show_failure(row: Row, job: Job) -> jobs_pb2.ResultRow:
@@ -78,13 +68,10 @@ def show_failure(row: Row, job: Job) -> jobs_pb2.ResultRow:
 
 def _check_batch(
     games: Sequence[adjudication_pb2.Game], submission: Submission
-) -> tuple[list[bytes], dict[UnitIndex, bytes]]:
-    """Return units, empty where a game is refused, and the rows of those refused."""
-    units, rejected = [], {}
+) -> dict[UnitIndex, bytes]:
+    """Return the rows of those that are refused among the next games of a submission."""
+    rejected = {}
     for index, game in enumerate(games, submission.total):
-        unit = game.SerializeToString(deterministic=True)
-        submission.digest.update(len(unit).to_bytes(8))
-        submission.digest.update(unit)
         faults = _find_game_faults(game, submission.settings)
         if faults:
             row = jobs_pb2.ResultRow(
@@ -93,8 +80,7 @@ def _check_batch(
                 rejection=jobs_pb2.Rejection(faults=faults),
             )
             rejected[UnitIndex(index)] = row.SerializeToString()
-        units.append(b"" if faults else unit)
-    return units, rejected
+    return rejected
 
 
 def _find_game_faults(game: adjudication_pb2.Game, settings: Settings) -> list[str]:

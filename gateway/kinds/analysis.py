@@ -9,7 +9,7 @@ from gateway.cached import CachedResults
 from gateway.kinds.kind import Submission
 from gateway.limits import find_limit_faults
 from gateway.positions import PositionFaults, check_position, read_position
-from gateway.status import FieldFault, InvalidRequest
+from gateway.status import FieldFault
 from tilewarp.v1 import jobs_pb2, position_pb2
 from worker.command import format_command
 from worker.limits import read_limits
@@ -18,8 +18,6 @@ from worker.store import Job, Row, UnitIndex
 
 NAME = "analysis"
 NUMBER = jobs_pb2.JOB_KIND_ANALYSIS
-# Positions checked in one go in the thread: some tens of milliseconds.
-CHECK_COUNT = 200
 
 
 @dataclass(frozen=True)
@@ -42,28 +40,14 @@ def find_faults(specification: jobs_pb2.JobSpecification, settings: Settings) ->
 
 async def stage(submission: Submission) -> None:
     """Stage the positions of the submission."""
-    settings = submission.settings
     work = submission.specification.analysis
-    results = CachedResults(submission.store, settings, work.limits, no_cache=work.no_cache)
-    async for request in submission.requests:
-        if request.WhichOneof("content") != "positions":
-            fault = "every message after the first must carry positions"
-            raise InvalidRequest([FieldFault("positions", fault)])
-        positions = request.positions.positions
-        if submission.total + len(positions) > settings.max_positions:
-            fault = f"more positions than max_positions allows ({settings.max_positions})"
-            raise InvalidRequest([FieldFault("positions", fault)])
-        for start in range(0, len(positions), CHECK_COUNT):
-            chunk = positions[start : start + CHECK_COUNT]
-            units = [position.SerializeToString(deterministic=True) for position in chunk]
-            for unit in units:
-                submission.digest.update(len(unit).to_bytes(8))
-                submission.digest.update(unit)
-            found = await results.find(units)
-            batch = await asyncio.to_thread(_check_batch, chunk, units, found, submission)
-            await submission.stage(batch.units, batch.rejected, batch.cached)
-    if submission.total == 0:
-        raise InvalidRequest([FieldFault("positions", "a job needs at least one position")])
+    results = CachedResults(
+        submission.store, submission.settings, work.limits, no_cache=work.no_cache
+    )
+    async for positions, units in submission.read("positions"):
+        found = await results.find(units)
+        batch = await asyncio.to_thread(_check_batch, positions, units, found, submission)
+        await submission.stage(batch.units, batch.rejected, batch.cached)
 
 
 def show_failure(row: Row, job: Job) -> jobs_pb2.ResultRow:

@@ -3,14 +3,18 @@
 On the workers' side a kind is a `UnitRunner`, named alike in `worker/tasks.py`.
 """
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
-from gateway.status import FieldFault
+from gateway.status import FieldFault, InvalidRequest
 from tilewarp.v1 import jobs_pb2
 from worker.settings import Settings
 from worker.store import AsyncStore, Job, JobId, Row, UnitIndex
+
+# Positions or games checked in one go in a thread: some tens of milliseconds.
+CHECK_COUNT = 200
 
 
 class Submission:
@@ -29,7 +33,7 @@ class Submission:
         """The messages after the first."""
         self.settings = settings
         self.digest = hashlib.sha256(specification.SerializeToString(deterministic=True))
-        """Of the whole content: a kind adds what it reads of `requests`."""
+        """Of the whole content."""
         self.total = 0
         """Units staged so far: the index of the next one."""
         self.cached = 0
@@ -38,6 +42,40 @@ class Submission:
         self.needs_all = False
         """Whether the job has failed once a unit of it is given up."""
         self._job_id = job_id
+
+    async def read(self, content: str) -> AsyncIterator[tuple[Sequence[Any], list[bytes]]]:
+        """Yield what the messages carry, some positions or games at a time, and their bytes.
+
+        What is yielded is to be staged before more is asked for.
+
+        Args:
+            content: the field that each message must have, and the one of the items in it.
+
+        Raises InvalidRequest: a message carries something else, or it is too much, or nothing.
+        """
+        most = self.settings.max_positions
+        async for request in self.requests:
+            if request.WhichOneof("content") != content:
+                fault = f"every message after the first must carry {content}"
+                raise InvalidRequest([FieldFault(content, fault)])
+            items = getattr(getattr(request, content), content)
+            if self.total + len(items) > most:
+                fault = f"more {content} than max_positions allows ({most})"
+                raise InvalidRequest([FieldFault(content, fault)])
+            for start in range(0, len(items), CHECK_COUNT):
+                chunk = items[start : start + CHECK_COUNT]
+                yield chunk, await asyncio.to_thread(self._digest, chunk)
+        if self.total == 0:
+            fault = f"a job needs at least one {content.removesuffix('s')}"
+            raise InvalidRequest([FieldFault(content, fault)])
+
+    def _digest(self, items: Sequence[Any]) -> list[bytes]:
+        """Return messages as bytes, after they are written into the digest."""
+        units = [item.SerializeToString(deterministic=True) for item in items]
+        for unit in units:
+            self.digest.update(len(unit).to_bytes(8))
+            self.digest.update(unit)
+        return units
 
     async def stage(
         self,
