@@ -14,6 +14,8 @@ from core.position import Position
 from core.record import borrow_record
 from core.rules import MAX_MOVES
 
+MAX_PERFT_DEPTH = 40
+"""Deeper than any machine will count."""
 _IMAGE_PLACE = 1
 _WORD_BYTES = 8
 

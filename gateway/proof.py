@@ -17,12 +17,11 @@ from typing import Any, BinaryIO, TypeVar
 from core.counting import Counter, CountTable
 from core.notation import NotationError
 from core.position import Position
-from core.prefixes import Split, TooManyPrefixes
+from core.prefixes import MAX_PERFT_DEPTH, Split, TooManyPrefixes
 from core.record import Record
 
 FORMAT = "tilewarp-perft-proof-1"
 MAX_LINE = 8192
-MAX_DEPTH = 40
 MAX_PREFIXES = 1_000_000
 """Of a split, at any of its plies; a proof of more is not checked."""
 MAX_DIGITS = 200
@@ -177,8 +176,8 @@ def _read_header(number: int, fields: dict[str, Any]) -> ProofHeader:
     if fields.get("format") != FORMAT:
         raise UnreadableProof(f"line {number}: format: not {FORMAT}")
     header = _read(ProofHeader, number, {k: v for k, v in fields.items() if k != "format"})
-    if not 0 <= header.plies <= header.depth <= MAX_DEPTH:
-        raise UnreadableProof(f"line {number}: not 0 <= plies <= depth <= {MAX_DEPTH}")
+    if not 0 <= header.plies <= header.depth <= MAX_PERFT_DEPTH:
+        raise UnreadableProof(f"line {number}: not 0 <= plies <= depth <= {MAX_PERFT_DEPTH}")
     if not 0 <= header.prefixes <= MAX_PREFIXES:
         raise UnreadableProof(f"line {number}: prefixes: not from 0 to {MAX_PREFIXES}")
     return header

@@ -9,7 +9,9 @@ import click
 
 from core import counting
 from core.counting import CountTable
+from core.limits import MAX_HASH_MB, MAX_THREADS
 from core.position import STARTPOS, Position
+from core.prefixes import MAX_PERFT_DEPTH
 from gateway.cli.against import compare_perft
 from gateway.cli.credentials import credential_options
 from gateway.cli.errors import Differ, JobNotDone, WrongInput
@@ -30,10 +32,6 @@ from gateway.proof import (
 )
 from tilewarp.v1 import jobs_pb2, position_pb2
 
-MAX_PERFT_DEPTH = 40
-"""Deeper than any machine will count."""
-MAX_THREADS = 256
-MAX_HASH_MB = 1 << 20
 MAX_SAMPLE = 1_000_000
 SHARES = {"none": 0.0, "all": 1.0}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from core.counting import Counter
-from core.prefixes import Prefix, Split, TooManyPrefixes
+from core.prefixes import MAX_PERFT_DEPTH, Prefix, Split, TooManyPrefixes
 from core.record import borrow_record
 from gateway.kinds.kind import Submission
 from gateway.positions import PositionFaults, check_position
@@ -19,8 +19,6 @@ from worker.store import Job, Row
 NAME = "perft"
 NUMBER = jobs_pb2.JOB_KIND_PERFT
 FIELD = "specification.perft"
-MAX_DEPTH = 40
-"""Deeper than any machine will count."""
 UNIT_LINES = 4e9
 """Lines of a unit at most, by estimate, if the split can be that deep: some seconds of a worker."""
 SPLIT_MOVES = 1_000_000
@@ -38,8 +36,9 @@ def find_faults(specification: jobs_pb2.JobSpecification, settings: Settings) ->
     """Return what is wrong with depth and share."""
     work = specification.perft
     faults = []
-    if not 0 <= work.depth <= MAX_DEPTH:
-        faults.append(FieldFault(f"{FIELD}.depth", f"{work.depth} is not from 0 to {MAX_DEPTH}"))
+    if not 0 <= work.depth <= MAX_PERFT_DEPTH:
+        fault = f"{work.depth} is not from 0 to {MAX_PERFT_DEPTH}"
+        faults.append(FieldFault(f"{FIELD}.depth", fault))
     if not 0 <= work.verify_share <= 1:
         fault = f"{work.verify_share} is not from 0 to 1"
         faults.append(FieldFault(f"{FIELD}.verify_share", fault))
