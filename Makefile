@@ -74,7 +74,7 @@ generate = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m grpc_tools.protoc -I 
 proto: install ## Generate the code of the wire contract
 	$(call generate,proto)
 
-COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+COMPILE := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header
 
 lock: ## Choose the newest versions that fit pyproject.toml; needs uv
 	$(COMPILE) --upgrade --extra dev pyproject.toml -o requirements.lock
