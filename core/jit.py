@@ -20,7 +20,7 @@ SOURCES = Path(__file__).resolve().parent
 # Folders and files of core that hold no kernel, and that no file with kernels imports.
 PLAIN_PARTS = {
     *("reference", "records", "adjudication", "explain.py", "explanation.py", "plain.py"),
-    *("match", "prefixes.py"),
+    *("match", "picture", "picture.py", "prefixes.py"),
 }
 
 

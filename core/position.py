@@ -1,5 +1,6 @@
 """A position with the game that led to it: what people and services use."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from core import counting
 from core.games import Game, find_variant, load_game
 from core.notation import MoveError
+from core.picture import build_scene, draw_svg
 from core.record import Record, borrow_record
 from core.rules import DRAW_NAMES, MAX_HISTORY
 from core.variant import Variant
@@ -105,6 +107,20 @@ class Position:
     def perft(self, depth: int) -> int:
         """Return the number of legal lines of `depth` plies, exact at any size."""
         return counting.count_lines(self, depth)
+
+    def svg(
+        self, line: Sequence[str] = (), *, is_flipped: bool = False, theme: str = "light"
+    ) -> str:
+        """Return a picture of the position as SVG, the last move and check marked in it.
+
+        `line`: moves from here on, drawn as arrows; MoveError when one is not legal. `is_flipped`:
+        as Black sees the board. `theme`: `light` or `dark`, or ValueError.
+        """
+        return draw_svg(build_scene(self, line), is_flipped=is_flipped, theme=theme)
+
+    def _repr_svg_(self) -> str:
+        """Return the picture that notebooks show."""
+        return self.svg()
 
     def copy(self) -> "Position":
         """Return the same position, without the game that led to it."""
