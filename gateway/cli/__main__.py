@@ -13,6 +13,7 @@ COMMANDS = {
     "variants": ("gateway.cli.local", "List the variants and their rules."),
     "moves": ("gateway.cli.local", "List the legal moves of a position."),
     "play": ("gateway.cli.local", "Play moves from a position."),
+    "board": ("gateway.cli.board", "Draw a position, on the terminal or as SVG."),
     "explain": ("gateway.cli.explain", "Tell the rule that allows or forbids a move."),
     "perft": ("gateway.cli.perft", "Count the move sequences from a position."),
     "perft-check": ("gateway.cli.perft", "Check a proof of a perft."),
