@@ -8,7 +8,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 PROTO := $(wildcard proto/tilewarp/v1/*.proto)
 
-.PHONY: help install run test soak bench check format proto lock clean
+.PHONY: help install run test soak bench check docs format proto lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -38,7 +38,7 @@ bench: install ## Measure perft, beside another generator if one is named; print
 	$(BIN)/python bench/perft.py
 	$(BIN)/tilewarp bench
 
-check: install ## Check format, lint, types, import rules, the wire contract and deployment files
+check: install ## Check format, lint, types, import rules, the wire contract, deployment files and documentation
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
@@ -55,12 +55,16 @@ check: install ## Check format, lint, types, import rules, the wire contract and
 	@! command -v systemd-analyze >/dev/null || $(verify_units)
 	@! command -v promtool >/dev/null || { promtool check config deploy/prometheus/prometheus.yaml && \
 		promtool test rules tests/deploy/alerts.yaml; }
+	$(MAKE) --no-print-directory docs
 
 # The units start what stands in /opt/tilewarp; here it stands in this folder.
 verify_units = { rm -rf .units-check && mkdir .units-check && \
 	for unit in deploy/systemd/*.service; do \
 		sed 's|/opt/tilewarp|$(CURDIR)|' $$unit > .units-check/$$(basename $$unit); \
 	done; systemd-analyze verify --man=no .units-check/*.service; code=$$?; rm -rf .units-check; exit $$code; }
+
+docs: install ## Build the documentation to build/docs
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --jobs auto docs build/docs
 
 format: install ## Format the sources and mend what the linter can mend
 	$(BIN)/ruff check --quiet --fix .
