@@ -114,6 +114,7 @@ def parse_ranks(
     found: dict[int, str] = {}
     if not text:
         return found
+    blanks = "12345678"[:width]
     ranks = text.split("/")
     if len(ranks) != height:
         faults.append(f"the board has {len(ranks)} ranks instead of {height}")
@@ -124,7 +125,7 @@ def parse_ranks(
                 if file < width:
                     found[8 * rank + file] = character
                 file += 1
-            elif character.isascii() and character.isdigit() and 1 <= int(character) <= width:
+            elif character in blanks:
                 file += int(character)
             else:
                 faults.append(f"rank {rank + 1} has an unknown character {_show(character)}")
@@ -146,16 +147,32 @@ def fill_board(cells: dict[int, int]) -> NDArray[np.uint8]:
     return np.frombuffer(board, dtype=np.uint8)
 
 
-def format_ranks(cells: dict[int, str], width: int, height: int) -> str:
-    """Return the board text of `parse_ranks`, squares that are left out counted in digits."""
-    rows = [
-        "".join([cells.get(8 * rank + file, ".") for file in range(width)])
-        for rank in range(height - 1, -1, -1)
-    ]
-    text = "/".join(rows)
+def format_ranks(letters: str, width: int, height: int) -> str:
+    """Return the board text of `parse_ranks`.
+
+    `letters`: of each of the 64 squares, `.` where it is left out, to be counted in digits.
+    """
+    text = "/".join([letters[8 * rank : 8 * rank + width] for rank in range(height - 1, -1, -1)])
     for count in range(width, 0, -1):
         text = text.replace("." * count, str(count))
     return text
+
+
+def make_letter_table(letters: dict[str, int]) -> bytes:
+    """Return the table by which `bytes.translate` turns a mailbox into letters, `.` where empty."""
+    table = bytearray(b"." * 256)
+    for letter, code in letters.items():
+        table[code] = ord(letter)
+    return bytes(table)
+
+
+def list_squares(bits: int) -> list[int]:
+    """Return the squares of a bitboard, in order."""
+    squares = []
+    while bits:
+        squares.append((bits & -bits).bit_length() - 1)
+        bits &= bits - 1
+    return squares
 
 
 def format_square(square: int) -> str:

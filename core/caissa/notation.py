@@ -14,6 +14,8 @@ from core.notation import (
     fill_board,
     format_ranks,
     format_square,
+    list_squares,
+    make_letter_table,
     parse_counters,
     parse_ranks,
     parse_side,
@@ -25,13 +27,14 @@ from core.variant import Variant
 FIELDS = ("board", "side", "ko", "halfmove", "fullmove")
 
 _SIDE_NAMES = ("White", "Black")
-_TYPE_NAMES = {1: "queens", 2: "rooks", 3: "knights", 4: "bishops"}
+_TYPE_NAMES = {"Q": "queens", "R": "rooks", "N": "knights", "B": "bishops"}
 _HOLE = "*"
 _LETTERS = {
     **{letter: code for code, letter in enumerate(TYPE_LETTERS) if code},
     **{letter.lower(): code + int(BLACK_BIT) for code, letter in enumerate(TYPE_LETTERS) if code},
 }
-_CODES = {code: letter for letter, code in _LETTERS.items()}
+_BOARD_LETTERS = "".join(_LETTERS) + _HOLE
+_LETTER_TABLE = make_letter_table(_LETTERS)
 _KO = re.compile(r"([a-g][1-7])([a-g][1-7])")
 # The contest wrote a dash between the squares, in either case.
 _MOVE = re.compile(r"([a-g][1-7])-?([a-g][1-7])", re.IGNORECASE | re.ASCII)
@@ -41,7 +44,7 @@ def parse_position(R: Any, TR: Any, variant: Variant, fen: str) -> None:
     """Write a position into R, whatever was there, or raise PositionError with every fault."""
     faults: list[str] = []
     board, side_text, ko_text, halfmove, fullmove = split_fields(fen, FIELDS, faults)
-    letters = parse_ranks(board, WIDTH, WIDTH, "".join(_LETTERS) + _HOLE, faults)
+    letters = parse_ranks(board, WIDTH, WIDTH, _BOARD_LETTERS, faults)
     cells = {s: _LETTERS[c] for s, c in letters.items() if c != _HOLE}
     holes = sum(1 << s for s, c in letters.items() if c == _HOLE)
     side = parse_side(side_text, faults)
@@ -80,13 +83,14 @@ def _parse_ko(text: str, faults: list[str]) -> int:
 
 def _check_pieces(cells: dict[int, int], faults: list[str]) -> None:
     """Append the faults of the pieces."""
+    codes = list(cells.values())
     for side, name in enumerate(_SIDE_NAMES):
-        own = [code & int(TYPE_MASK) for code in cells.values() if code >> 3 == side]
-        if own.count(int(QUEEN)) != 1:
-            faults.append(f"{name} has {own.count(int(QUEEN))} queens instead of 1")
-        for piece_type, type_name in _TYPE_NAMES.items():
-            if piece_type != QUEEN and own.count(piece_type) > 1:
-                faults.append(f"{name} has {own.count(piece_type)} {type_name}, more than 1")
+        for letter, type_name in _TYPE_NAMES.items():
+            count = codes.count(_LETTERS[letter.lower() if side else letter])
+            if letter == "Q" and count != 1:
+                faults.append(f"{name} has {count} queens instead of 1")
+            elif letter != "Q" and count > 1:
+                faults.append(f"{name} has {count} {type_name}, more than 1")
 
 
 def _check_ko(
@@ -112,15 +116,15 @@ def _check_ko(
 def format_position(R: Any) -> str:
     """Return the canonical text of the position in R, an array of one record."""
     tiles, ko = int(R["tiles"][0]), int(R["ko"][0])
-    cells = {s: _HOLE for s in range(64) if not tiles >> s & 1}
-    cells |= {s: _CODES[code] for s, code in enumerate(R["board"][0].tolist()) if code}
-    board = format_ranks(cells, WIDTH, WIDTH)
+    letters = list(R["board"][0].tobytes().translate(_LETTER_TABLE).decode())
+    for square in list_squares(int(BOARD) & ~tiles):
+        letters[square] = _HOLE
+    board = format_ranks("".join(letters), WIDTH, WIDTH)
     side = "wb"[R["side"][0]]
     ko_text = format_move(ko & ~int(KO_BIT)) if ko else "-"
     return f"{board} {side} {ko_text} {R['halfmove'][0]} {R['fullmove'][0]}"
 
 
-@functools.cache
 @functools.cache  # asked for all moves of each position that a move is played in; 2**16 at most
 def format_move(move: int) -> str:
     """Return the text of a packed move."""

@@ -8,8 +8,6 @@ from core.bits import ALL, U0
 from core.board import BLACK_BIT, TYPE_MASK
 from core.chakra.layout import (
     FLIP_BIT,
-    KING,
-    PAWN,
     PROMOTION_SHIFT,
     TYPE_LETTERS,
 )
@@ -21,6 +19,8 @@ from core.notation import (
     fill_board,
     format_ranks,
     format_square,
+    list_squares,
+    make_letter_table,
     parse_counters,
     parse_ranks,
     parse_side,
@@ -37,7 +37,11 @@ _LETTERS = {
     **{letter: code for code, letter in enumerate(TYPE_LETTERS) if code},
     **{letter.lower(): code + int(BLACK_BIT) for code, letter in enumerate(TYPE_LETTERS) if code},
 }
-_CODES = {code: letter for letter, code in _LETTERS.items()}
+_LETTER_TABLE = make_letter_table(_LETTERS)
+_PIECES = "".join(_LETTERS)
+# Python's own numbers, by side: compared ten times as fast as NumPy's.
+_KINGS = (_LETTERS["K"], _LETTERS["k"])
+_PAWNS = (_LETTERS["P"], _LETTERS["p"])
 _CHAKRA = re.compile(r"([a-h][1-8])([nk])")
 _MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qsmacf]?")
 
@@ -49,7 +53,7 @@ def parse_position(R: Any, TR: Any, variant: Variant, fen: str) -> None:
     """Write a position into R, whatever was there, or raise PositionError with every fault."""
     faults: list[str] = []
     board, side_text, white, black, halfmove, fullmove = split_fields(fen, FIELDS, faults)
-    cells = {s: _LETTERS[c] for s, c in parse_ranks(board, 8, 8, "".join(_LETTERS), faults).items()}
+    cells = {s: _LETTERS[c] for s, c in parse_ranks(board, 8, 8, _PIECES, faults).items()}
     side = parse_side(side_text, faults)
     counters = parse_counters(halfmove, fullmove, faults)
     chakras = [_parse_chakras(text, name, faults) for text, name in ((white, 0), (black, 1))]
@@ -86,15 +90,16 @@ def _parse_chakras(text: str, side: int, faults: list[str]) -> list[Chakra]:
 
 def _check_pieces(cells: dict[int, int], faults: list[str]) -> None:
     """Append the faults of the pieces."""
+    codes = list(cells.values())
     for side, name in enumerate(_SIDE_NAMES):
-        own = {s: c & int(TYPE_MASK) for s, c in cells.items() if c >> 3 == side}
-        kings = sum(piece == KING for piece in own.values())
+        kings = codes.count(_KINGS[side])
         if kings != 1:
             faults.append(f"{name} has {kings} kings instead of 1")
-        if len(own) > MAX_PIECES:
-            faults.append(f"{name} has {len(own)} pieces, more than {MAX_PIECES}")
-        last = 0 if side else 7
-        stuck = sorted(s for s, piece in own.items() if piece == PAWN and s // 8 == last)
+        pieces = len([code for code in codes if code >> 3 == side])
+        if pieces > MAX_PIECES:
+            faults.append(f"{name} has {pieces} pieces, more than {MAX_PIECES}")
+        last_rank = range(8) if side else range(56, 64)
+        stuck = [s for s in last_rank if cells.get(s) == _PAWNS[side]]
         faults += [f"{name} has a pawn on its last rank ({format_square(s)})" for s in stuck]
 
 
@@ -120,20 +125,19 @@ def _write_fields(
 
 def format_position(R: Any) -> str:
     """Return the canonical text of the position in R, an array of one record."""
-    cells = {s: _CODES[code] for s, code in enumerate(R["board"][0].tolist()) if code}
+    letters = R["board"][0].tobytes().translate(_LETTER_TABLE).decode()
     king_mode = int(R["king_mode"][0])
     chakras = [_format_chakras(pair, king_mode) for pair in R["chakras"][0].tolist()]
-    board = format_ranks(cells, 8, 8)
+    board = format_ranks(letters, 8, 8)
     side = "wb"[R["side"][0]]
     return f"{board} {side} {' '.join(chakras)} {R['halfmove'][0]} {R['fullmove'][0]}"
 
 
 def _format_chakras(pair: int, king_mode: int) -> str:
-    squares = [s for s in range(64) if pair >> s & 1]
-    return ",".join(format_square(s) + "nk"[king_mode >> s & 1] for s in squares) or "-"
+    texts = [format_square(s) + "nk"[king_mode >> s & 1] for s in list_squares(pair)]
+    return ",".join(texts) or "-"
 
 
-@functools.cache
 @functools.cache  # asked for all moves of each position that a move is played in; 2**16 at most
 def format_move(move: int) -> str:
     """Return the text of a packed move."""
