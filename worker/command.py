@@ -2,6 +2,7 @@
 
 import shlex
 from dataclasses import fields
+from functools import lru_cache
 
 from core.limits import Limits
 from core.position import STARTPOS
@@ -14,6 +15,12 @@ def format_command(position: position_pb2.Position, limits: Limits) -> str:
     words = ["tilewarp", "search", position.variant, position.fen or STARTPOS]
     if position.moves:
         words += ["--moves", " ".join(position.moves)]
+    return f"{shlex.join(words)} {_format_limits(limits)}"
+
+
+@lru_cache(maxsize=8)  # the positions of a job have one set
+def _format_limits(limits: Limits) -> str:
+    words = []
     for field in fields(limits):
         value = getattr(limits, field.name)
         if value != field.default:

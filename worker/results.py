@@ -1,5 +1,7 @@
 """From the engine's answers to the wire's."""
 
+import time
+
 from core.engine import Analysis, Line, Progress
 from core.limits import Limits
 from core.score import Score
@@ -107,5 +109,5 @@ def format_provenance(
         command=command,
         attempt=attempt,
     )
-    provenance.finish_time.GetCurrentTime()
+    provenance.finish_time.FromNanoseconds(time.time_ns())
     return provenance
