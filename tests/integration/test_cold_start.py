@@ -34,7 +34,7 @@ async def test_a_cold_start_of_many_workers_gives_right_answers(
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
-    cluster = start_cluster()
+    cluster = start_cluster(store_timeout=10.0)  # the machine has much to do
     workers = [cluster.start_worker() for _ in range(WORKERS)]
 
     async def are_there() -> bool:
