@@ -8,7 +8,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 PROTO := $(wildcard proto/tilewarp/v1/*.proto)
 
-.PHONY: help install run test soak bench check docs format proto lock clean
+.PHONY: help install run test soak bench check docs pictures format proto lock clean
 
 help: ## List the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -65,6 +65,9 @@ verify_units = { rm -rf .units-check && mkdir .units-check && \
 
 docs: install ## Build the documentation to build/docs
 	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going --jobs auto docs build/docs
+
+pictures: install ## Draw the pictures of the documentation
+	$(BIN)/python docs/draw.py
 
 format: install ## Format the sources and mend what the linter can mend
 	$(BIN)/ruff check --quiet --fix .
