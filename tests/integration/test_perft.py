@@ -54,7 +54,7 @@ def test_wrong_input_to_the_command_is_told(service: Service, tmp_path: Path) ->
 
 
 async def test_a_total_is_right_when_workers_and_gateways_are_killed(start_cluster: Start) -> None:
-    cluster = start_cluster(lease=2.0)
+    cluster = start_cluster()
     gateway = cluster.start_gateway()
     first = cluster.start_worker()
     cluster.start_worker()
