@@ -156,6 +156,20 @@ class Settings:
         return {variable(entry.name): str(getattr(self, entry.name)) for entry in table()}
 
 
+def check_redis_url(settings: Settings) -> None:
+    """Return if a connection can be made as `redis_url` has it, or raise SettingsError.
+
+    Connects to nothing. The URL is not shown: it may have a password.
+    """
+    from redis import Redis, RedisError  # not for those who only want to know the settings
+
+    try:
+        Redis.from_url(settings.redis_url).connection_pool.make_connection()
+    except (TypeError, ValueError, RedisError) as error:
+        reason = str(error).rpartition("__init__() ")[2]
+        raise SettingsError(f"{variable('redis_url')}: {reason}") from error
+
+
 def table() -> Iterable[Field[Any]]:
     """Return the settings as dataclass fields: `name`, `type`, `default`, `metadata["help"]`."""
     return fields(Settings)

@@ -11,7 +11,7 @@ import click
 
 from gateway.cli.errors import INTERRUPTED, WrongInput
 from worker.logs import configure_logging
-from worker.settings import Settings, SettingsError, table
+from worker.settings import Settings, SettingsError, check_redis_url, table
 
 HELP = {entry.name: str(entry.metadata["help"]) for entry in table()}
 
@@ -119,9 +119,11 @@ def worker(workers: int | None, redis_url: str | None) -> None:
 def read_settings(**given: Any) -> Settings:
     """Return the settings of the environment and of options; a wrong one ends the command."""
     try:
-        return Settings.read(**given)
+        settings = Settings.read(**given)
+        check_redis_url(settings)
     except SettingsError as error:
         raise WrongInput(str(error)) from error
+    return settings
 
 
 def _exit_after(number: int) -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from core.limits import Limits
-from worker.settings import Settings, SettingsError, table, variable
+from worker.settings import Settings, SettingsError, check_redis_url, table, variable
 
 
 def test_environment_comes_before_the_default_and_a_given_value_before_both():
@@ -39,6 +39,26 @@ def test_environment_comes_before_the_default_and_a_given_value_before_both():
 def test_wrong_values_are_refused_by_name(name: str, text: str, expected: str):
     with pytest.raises(SettingsError, match=re.escape(expected)):
         Settings.read({name: text})
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("redis://:secret@127.0.0.1/0?wish=1", "got an unexpected keyword argument 'wish'"),
+        ("redis://127.0.0.1:99999", "Port out of range 0-65535"),
+        ("redis://127.0.0.1?db=first", "Invalid value for 'db' in connection URL."),
+        ("rediss://127.0.0.1?ssl_cert_reqs=maybe", "Invalid SSL Certificate Requirements Flag"),
+    ],
+)
+def test_a_url_by_which_no_connection_can_be_made_is_refused(url: str, reason: str):
+    expected = f"^TILEWARP_REDIS_URL: {re.escape(reason)}"
+    with pytest.raises(SettingsError, match=expected) as refused:
+        check_redis_url(Settings(redis_url=url))
+    assert "secret" not in str(refused.value)
+
+
+def test_a_url_by_which_a_connection_can_be_made_is_taken_without_one():
+    check_redis_url(Settings(redis_url="unix:///none?db=0&health_check_interval=5"))
 
 
 def test_settings_pass_to_a_child_through_its_environment():
